@@ -115,8 +115,8 @@ class SearchResult(Found):
 
     @property
     def principal_variation(self) -> list[int | tuple[int, ...]]:
-        """The line of most visited actions; where several players choose at once, a tuple of their actions."""
-        return self.tree.principal_variation()
+        """The recommended action and the most visited ones after it; tuples of those of players who choose at once."""
+        return self.tree.principal_variation(None if self.view is None else {self.view.player: self.action})
 
     def _played(self) -> Game:
         return self.tree.game

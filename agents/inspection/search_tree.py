@@ -8,7 +8,7 @@ its own, and outcomes belong to what they did together (:class:`JointAction`).
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -362,21 +362,25 @@ class SearchTree:
     def _repr_svg_(self) -> str:
         return self.to_picture().to_svg()
 
-    def principal_variation(self) -> list[int | tuple[int, ...]]:
+    def principal_variation(self, first: Mapping[int, int] | None = None) -> list[int | tuple[int, ...]]:
         """Return the most visited line: actions, or tuples of the actions of those who choose at once.
 
-        It follows the most visited action of each player (of equals, the greater value, then the lower action) to the
-        most visited outcome of just these, down to where no action was visited or they were never done together.
+        It begins with the actions in ``first``, by player, if they were visited. It follows the most visited action of
+        each player (of equals, the greater value, then the lower action) to the most visited outcome of just these,
+        down to where no action was visited or they were never done together.
         """
-        joint = [tuple(edge.action for edge in step) for step in self.best_line()]
+        joint = [tuple(edge.action for edge in step) for step in self.best_line(first)]
         return [actions if len(actions) > 1 else actions[0] for actions in joint]
 
-    def best_line(self) -> list[tuple[Edge, ...]]:
+    def best_line(self, first: Mapping[int, int] | None = None) -> list[tuple[Edge, ...]]:
         """Return the principal variation as edges: in each step one of each player who chose."""
         line: list[tuple[Edge, ...]] = []
         node: Node | None = self.root
+        given = set((first or {}).items())
+        begun = {edge.player: edge for edge in self.root.edges if edge.visits and (edge.player, edge.action) in given}
         while node is not None:
             best = {player: edges[0] for (player,), edges in by_players(node.edges).items() if edges[0].visits}
+            best |= {} if line else begun
             if not best:
                 break
             chosen = tuple(best[player] for player in _who_chose(node, best))

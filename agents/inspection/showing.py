@@ -51,7 +51,8 @@ def search_data(result: Any, view: View | None = None) -> Data:
         data |= _tried(result, view)
         least = 1 + result.tree.visits_of_rank(_NODES)  # all else would be thrown away
         data["tree"] = pruned(result.tree.to_json(_DEPTH, least, _BREADTH), _NODES)
-        steps = [{edge.player: edge.action for edge in step} for step in result.tree.best_line()[:_LINE]]
+        line = result.tree.best_line(None if view is None else {view.player: result.action})[:_LINE]
+        steps = [{edge.player: edge.action for edge in step} for step in line]
         data["line"] = list(_places(result.tree.game, view, steps))
     elif view is not None and hasattr(result, "principal_variation"):
         data["actions"] = [named(view.game, view.state, view.player, data["action"]) | {"value": data["value"]}]
@@ -197,10 +198,12 @@ def _places(game: Game, view: View | None, steps: Sequence[Any]) -> Iterator[Dat
         chosen = step if isinstance(step, dict) else {able[0] if able else 0: int(step)}
         if not all(0 <= action < game.actions for action in chosen.values()):  # of a planner of one's own
             return
-        if sorted(chosen) != able:
+        if not chosen.keys() <= set(able):
             state = None
         for player, action in chosen.items():
             yield named(game, state, player, action)
+        if len(chosen) < len(able):  # what the others did, who are out of sight, told no nodes apart
+            state = None
         if state is not None:
             actions = np.zeros(game.players, np.int64)
             actions[list(chosen)] = list(chosen.values())

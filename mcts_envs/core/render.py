@@ -292,7 +292,8 @@ def _element(shape: _Shape) -> str:
     if shape.kind == "text":
         place = f'x="{_number(x)}" y="{_number(y)}" font-size="{_number(shape.size)}"'
         length = f'textLength="{_number(_length(shape.text, shape.size))}" lengthAdjust="spacingAndGlyphs"'
-        return f"<text {place} {length} {style}>{escape(shape.text, quote=False)}</text>"
+        words = escape(shape.text, quote=False).replace("  ", "\u00a0\u00a0")  # of spaces in a row a browser shows one
+        return f"<text {place} {length} {style}>{words}</text>"
     # SVG centres a stroke on the edge: draw the box smaller by half a stroke on each side.
     half = shape.stroke / 2
     width, height = (max(b - a - shape.stroke, 0.0) for a, b in zip(*shape.points, strict=True))

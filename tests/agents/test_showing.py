@@ -51,6 +51,16 @@ def test_a_search_is_shown_as_it_was_when_the_game_has_gone_on():
     assert frame["decisions"][0]["action"] is None
 
 
+def test_a_line_begins_on_the_board_where_others_are_out_of_sight():
+    env = gym.make("mcts_envs/BomberTeam-v0")
+    env.reset(seed=0)
+    view = view_of(env)
+    result = agents.make("mcts", simulations=50).search(env)
+    assert isinstance(result.principal_variation[0], int)  # what the others do tells no nodes apart
+    first = search_data(result)["line"][0]
+    assert first["place"] == list(view.game.where(view.state, view.player, result.action))
+
+
 def test_a_search_is_shown_as_it_grows():
     env = gym.make("mcts_envs/LaneDefense3x3-v0")
     env.reset(seed=1)

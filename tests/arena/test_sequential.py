@@ -171,6 +171,8 @@ def test_before_a_run_it_is_said_what_it_can_find() -> None:
     assert outlook(DUEL, 100).startswith(
         "100 boards find a difference of 69 Elo 80% of the time, and 20 Elo take 1,186,"
     )
+    assert outlook(DUEL, 1).startswith("1 board is too few to find any difference, and 20 Elo take 1,186,")
+    assert outlook(DUEL, 2).startswith("2 boards find a difference of 1317 Elo 80% of the time")
     assert outlook(single.fakes(*single.TWO), 100) == ""
     beside = outlook(pairs.fakes("low:lowest=true", "a", "host", against="host"), 200)
     assert beside.startswith("200 boards find a difference of 69 Elo 80% of the time, and 20 Elo take 2,372,")

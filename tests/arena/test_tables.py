@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from rich import box
 from rich.console import Console
 
 import agents.arena.comparison
 from agents.arena import Plan, compare, parse_agents, parse_budget
 from agents.arena.faults import in_words
 from agents.arena.page import page
-from agents.arena.report.cells import plain, short_names
+from agents.arena.report.cells import Fitting, new_table, plain, short_names
 from agents.arena.report.plot import drawing, plot, require_drawable
 from agents.arena.report.report import Report, report
 from agents.arena.report.table import remarks, render, write_markdown
@@ -26,6 +27,7 @@ from tests.arena.reports import printed
 from tests.arena.single import TWO, fakes
 
 ID = "LaneDefense3x3-v0"
+FIGURES = ("40.0 [26.3,55.4]", "-165 [-205,-106.25]", "12.7", "0.808", "235")
 
 
 @pytest.mark.parametrize("packages", ["/usr/lib/python3/dist-packages", "/opt/venv/lib/python3.11/site-packages"])
@@ -228,6 +230,18 @@ def test_no_number_is_cut_where_a_terminal_is_narrow(width: int, tmp_path: Path)
         if re.match(" [12] ", line):
             assert line.split()[2] == "246"
             assert all(part in ("123", "246", "0", "0.0", "-") for part in line.split()[5:])
+
+
+def test_names_and_intervals_make_room_for_the_last_number() -> None:
+    table = new_table(box.SIMPLE_HEAD, "agent", "games", "win rate %", "return", "length", "ms", "steps")
+    table.add_row("mcts:sim…ions=30", "40", *FIGURES)
+    for width in range(30, 90):
+        console = Console(width=width, file=io.StringIO())
+        console.print(Fitting(table))
+        text = console.file.getvalue()  # type: ignore[attr-defined]
+        missing = text.partition("no room for")[2]
+        for head, figure in zip(("win rate", "return", "length", "ms", "steps"), FIGURES, strict=True):
+            assert (head in missing.replace("\n", " ")) != all(part in text.split() for part in figure.split()), width
 
 
 @pytest.mark.parametrize(

@@ -139,10 +139,12 @@ def test_bombers_walk_and_footballers_are_pushed_to_the_place_of_the_action():
         for player in active_players(football, state) if before.phase == PUSH else ():
             for action in legal_actions(football, state, player):
                 after, _ = stepped(football, state, np.full(2, action))
-                row, column = divmod(
-                    int(record(after, FOOTBALL).square[int(before.tasks[before.waiting - 1]) >> 8 & 255]), 18
-                )
+                who = int(before.tasks[before.waiting - 1]) >> 8 & 255
+                row, column = divmod(int(record(after, FOOTBALL).square[who]), 18)
                 assert football.where(state, player, int(action)) == pytest.approx((column - 0.5, row + 1.2, 1, 1))
+                ahead = (column - int(before.square[who]) % 18) * (1 if player else -1)  # home attacks to the left
+                told = {"forward": 1, "back": -1}.get(football.action_name(int(action)).split()[-1], 0)
+                assert told == ahead
                 pushed += 1
     assert moved > 20
     assert pushed > 5

@@ -231,6 +231,13 @@ class TestCanvas:
         box = {name: float(root[1].get(name)) for name in ("x", "y", "width", "height", "stroke-width")}
         assert box == pytest.approx({"x": 0.25, "y": 0.25, "width": 0.9, "height": 0.5, "stroke-width": 0.1})
 
+    def test_spaces_in_a_row_are_kept(self):
+        canvas = Canvas(4, 1)
+        canvas.text(2, 0.5, "turns 1-0/8   home: turn", "#000000")
+        words = ElementTree.fromstring(canvas.to_svg())[-1].text
+        assert "  " not in words  # of which a browser shows one
+        assert words.replace("\u00a0", " ") == "turns 1-0/8   home: turn"
+
     def test_errors_name_value_and_bound(self):
         with pytest.raises(ValueError, match="0 x 3"):
             Canvas(0, 3)

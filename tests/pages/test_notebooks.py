@@ -22,6 +22,8 @@ def test_notebooks_run_from_top_to_bottom(notebook: Path, tmp_path: Path, monkey
     cells = nbformat.read(notebook, as_version=4)
     where = {"metadata": {"path": str(tmp_path)}}
     client.NotebookClient(cells, timeout=SECONDS, kernel_name="python3", resources=where).execute()
+    drawing = [cell for cell in cells.cells if "plt." in re.sub("import .*", "", cell.source)]
+    assert all(any("image/png" in output.get("data", {}) for output in cell.outputs) for cell in drawing)
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda file: file.stem)

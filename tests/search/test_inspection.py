@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from agents.inspection.search_tree import SearchTree
+from agents.inspection.showing import search_data
 from agents.mcts import MCTS
 from agents.search.graft import _graft
 from agents.search.records import compiled
@@ -290,6 +291,14 @@ class TestPrincipalVariation:
             node = next(child for child in node.children if child.action == action)
         if make is TicTacToe:  # elsewhere an action may lead to several nodes
             assert not any(child.edges for child in node.children if child.action == line[-1])
+
+    @pytest.mark.parametrize("env", [TicTacToe(), Tron()])
+    def test_of_a_result_it_begins_with_what_is_recommended(self, env):
+        env.reset(seed=1)
+        result = MCTS(simulations=60, recommend=lambda visits, *_: np.argmin(visits + 99 * (visits == 0))).search(env)
+        assert result.visits[result.action] < result.visits.max()
+        assert np.ravel(result.principal_variation[0])[0] == result.action
+        assert search_data(result)["line"][0]["action"] == result.action
 
 
 @pytest.mark.parametrize(("env", "loop"), [(Stakes, "closed"), (TicTacToe, "open"), (Tron, "open")])

@@ -59,21 +59,36 @@ class Fitting:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the table, and which columns are missing."""
         shown, missing = copy(self.table), list[str]()
-        while len(shown.columns) > _LEAST_COLUMNS and _least_width(shown, console, options) > options.max_width:
+        anywhere = options.update(width=_ANY_WIDTH)
+        while len(shown.columns) > _LEAST_COLUMNS and _least(shown, console, anywhere) > options.max_width:
             *shown.columns, last = shown.columns
             missing.insert(0, str(last.header))
-        yield shown
+        fits = console.measure(shown, options=anywhere).maximum <= options.max_width
+        yield shown if fits else _narrow(shown, options.max_width - _least(shown, console, anywhere))
         if missing:
             yield Text(f"no room for {', '.join(missing)}", "dim")
 
 
-def _least_width(table: Table, console: Console, options: ConsoleOptions) -> int:
-    """Return how wide a table is whose names go on below."""
+def _least(table: Table, console: Console, anywhere: ConsoleOptions) -> int:
+    """Return how wide a table is whose names and intervals go on below."""
+    return console.measure(_narrow(table, 0), options=anywhere).maximum
+
+
+def _narrow(table: Table, room: int) -> Table:
+    """Return a table whose intervals go on below, and names where they are longer than this room, shared, lets them.
+
+    Rich would take as much from intervals as from names, and then cut the last numbers.
+    """
     narrow = copy(table)
     narrow.columns = [copy(column) for column in table.columns]
+    names = sum(column.header in _LEFT for column in narrow.columns)
     for column in narrow.columns:
-        column.max_width = column.min_width if column.header in _LEFT else None
-    return console.measure(narrow, options=options.update(width=_ANY_WIDTH)).minimum
+        if column.header in _LEFT:
+            column.max_width = (column.min_width or 0) + max(room, 0) // names
+        elif not column.no_wrap:
+            words = (word for cell in (column.header, *column.cells) for word in str(cell).split())
+            column.max_width = column.min_width = max(column.min_width or 0, *map(len, words))
+    return narrow
 
 
 def percent(estimate: Estimate, sign: str = "") -> Text:

@@ -1,5 +1,6 @@
 """A report as tables, for a terminal or as Markdown."""
 
+from math import isfinite
 from pathlib import Path
 
 from rich import box
@@ -98,11 +99,11 @@ def outlook(plan: Plan, episodes: int, sprt: Sprt | None = None) -> str:
         )
     beside = bool(plan.opponents) and len(plan.agents) > 1 + len(set(plan.opponents))
     telling = games / 2 if beside else games  # a difference of two who do not meet has twice the variance
-    least = difference_found(episodes, telling)
-    return (
-        f"{episodes:,} {unit} find a difference of {least:.0f} Elo {POWER:.0%} of the time, and 20 Elo take "
-        f"{boards_needed(20, telling):,}, {assumed}"
-    )
+    least, one = difference_found(episodes, telling), episodes == 1
+    found = f"{'finds' if one else 'find'} a difference of {least:.0f} Elo {POWER:.0%} of the time"
+    found = found if isfinite(least) else f"{'is' if one else 'are'} too few to find any difference"
+    these = plan.format.episode if one else unit
+    return f"{episodes:,} {these} {found}, and 20 Elo take {boards_needed(20, telling):,}, {assumed}"
 
 
 def verdict(trial: Trial, unit: str = "boards") -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from math import ceil, log, sqrt
+from math import ceil, inf, log, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -204,8 +204,10 @@ def games_needed(elo: float, level: float = LEVEL, power: float = POWER) -> int:
 
 
 def difference_found(boards: int, games: float = 2) -> float:
-    """Return the least difference in Elo that so many boards are enough for; see :func:`boards_needed`."""
+    """Return the least difference in Elo that so many boards are enough for, or infinity; see :func:`boards_needed`."""
     low, high = 1e-3, _MOST_ELO
+    if boards_needed(high, games) > boards:
+        return inf
     while high - low > 0.01:
         middle = (low + high) / 2
         low, high = (low, middle) if boards_needed(middle, games) <= boards else (middle, high)

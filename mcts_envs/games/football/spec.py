@@ -112,7 +112,7 @@ def football(
         text=draw.text,
         where=draw.where,
         shown_as=draw.SHOWN_AS,
-        action_name=partial(action_name, width, height, int(s.squad)),
+        action_name=partial(action_name, width, height, int(s.squad), orientation == "mirrored"),
         variants=_variants(width, height, mirrored(observe.PLANES + observe.NUMBERS, 0)),
         presets=presets(size),
     )
@@ -176,11 +176,15 @@ def _variants(width: int, height: int, symmetries_of_planes: Symmetries) -> dict
     }
 
 
-def action_name(width: int, height: int, squad: int, action: int) -> str:
-    """Name an action: ``"end turn"``, ``"start blitz with 3"`` (numbers from 1), ``"move to 5,2"`` (x, y)."""
+def action_name(width: int, height: int, squad: int, mirrored: bool, action: int) -> str:
+    """Name an action: ``"end turn"``, ``"start blitz with 3"`` (numbers from 1), ``"move to 5,2"`` (x, y).
+
+    Where home sees the pitch mirrored, its right is the left of the picture: ways are forward and back instead.
+    """
     action = int(action)
     if action < len(_NAMES):
-        return _NAMES[action]
+        name = _NAMES[action]
+        return name.replace("left", "back").replace("right", "forward") if mirrored else name
     kind, slot = divmod(action - len(_NAMES), squad)
     if kind < len(_WITH_SLOT):
         return f"{_WITH_SLOT[kind]} {slot + 1}"
@@ -237,7 +241,7 @@ class Football(GameEnv):
     | 0 to 4 | end turn, end activation, stand up, use reroll, decline reroll |
     | 5 to 9 | take a face: attacker down, both down, push, stumble, defender down |
     | 10 to 12 | no interception, follow up, stay |
-    | 13 to 20 | push up left, up, up right, left, right, down left, down, down right |
+    | 13 to 20 | push up back, up, up forward, back, forward, down back, down, down forward |
     | 21 to 24 | formation |
     | 25 + k R + i | begin a move, block, blitz, pass, hand-off, foul (k = 0 to 5) with own player i |
     | 25 + 6 R + i | block opponent i |
@@ -249,7 +253,8 @@ class Football(GameEnv):
 
     An illegal action counts as the first legal one (a square that cannot be reached in path mode: as the end of the
     activation). With `orientation="mirrored"`, the default, squares and directions are those that the team sees when it
-    attacks to the right: for home, mirrored. `"absolute"` keeps those of the pitch, for observations too.
+    attacks to the right: for home, mirrored. `"absolute"` keeps those of the pitch, for observations too; back and
+    forward are left and right then.
 
     ## Observation Space
     `Box(0, 1, (24 W H + 53,), float32)`. Planes, row by row: seven for the own players (1 standing, 0.5 lying;
