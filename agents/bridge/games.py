@@ -14,6 +14,7 @@ from agents.bridge.adapters import adapter_of
 from agents.bridge.copying.chance import Watch
 from agents.bridge.copying.classes import takes_arguments
 from agents.bridge.naming import name_of, names_of, names_within
+from agents.bridge.returned import tried
 from agents.bridge.shapes import bounds, shaped, structure
 from agents.bridge.states import ForeignGame, ForeignSeat
 from agents.bridge.step_wrappers import acted_on
@@ -172,7 +173,7 @@ def _game(
             simultaneous=kind in ("CYCLE", "PARALLEL"),
             action_name=functools.partial(name_of, seats[0].start, names),
             seats=seats,
-            watch=Watch(cls.__name__),
+            watch=Watch(cls.__name__, tried),
             adapter=adapter,
             structure=structure(shown),
             variants=shaped(functions["observe"], shown),

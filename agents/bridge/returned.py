@@ -28,7 +28,8 @@ def wrong(said: Any, action: Any) -> StepError:
 
 def tried(error: Exception, action: Any) -> None:
     """Note on what a step of a simulation has raised that it was one: nobody else has chosen that action."""
-    error.add_note(f"a planner tried step({action}) ahead; if that is not legal there, {SAY_IT}")
+    if not callable(action):  # else an adapter played on
+        error.add_note(f"a planner tried step({action}) ahead; if that is not legal there, {SAY_IT}")
 
 
 def begun(said: Any) -> tuple[Any, Any]:

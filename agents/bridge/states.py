@@ -16,6 +16,7 @@ from agents.bridge.cloning import Copier
 from agents.bridge.copying.chance import Watch, reseed
 from agents.bridge.copying.copies import Copy, own
 from agents.bridge.layers import innermost
+from agents.bridge.returned import tried
 from agents.bridge.step_wrappers import changing, worn
 from agents.wrappers import layers_of
 from mcts_envs.core.contract import EVERYTHING, Game
@@ -71,7 +72,7 @@ class ForeignGame(Game):
     plain_lists: ClassVar[bool] = True
 
     seats: tuple[ForeignSeat, ...] = ()
-    watch: Watch = field(default_factory=lambda: Watch("environment"))
+    watch: Watch = field(default_factory=lambda: Watch("environment", tried))
     adapter: Adapter | None = None
     notes: dict[Any, Any] = field(default_factory=dict)
     structure: Any = None

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.random import PCG64, Generator, mtrand  # the functions of NumPy's global generator
 
 from agents.bridge.copying.classes import name_of
-from agents.bridge.returned import tried
 
 _WORD, _LONG_WORD = 2**64 - 1, 2**128 - 1
 _PCG64_INCREMENT = 0x5851F42D4C957F2D14057B7EF767814F
@@ -220,10 +219,12 @@ class Watch:
     ----------
     name : str
         The environment's, for the warning.
+    tried : callable
+        Is handed what a step has raised, and the action, before it is raised on.
     """
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, tried: Callable[[Exception, Any], None] = lambda error, action: None) -> None:
+        self._name, self._tried = name, tried
         self._trials = _TRIALS
         self._own = local()
         self._found = self._torch = False
@@ -245,7 +246,7 @@ class Watch:
         try:
             return self._step(step, action)
         except Exception as error:
-            tried(error, action)
+            self._tried(error, action)
             raise
 
     def _step(self, step: Callable[[Any], Any], action: Any) -> Any:
