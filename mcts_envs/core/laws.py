@@ -5,6 +5,7 @@ A law takes a game and a sample of its states (:mod:`mcts_envs.core.sampling`), 
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ def arrays_have_ends(game: Game, sample: Sample) -> None:
     plain = game.interpreted()
     with plainly():
         for state in (*some(sample.states), *sample.ends):
-            for look in _looks(plain).values():
+            for _, look in _looks(plain, state):
                 look(state.copy())
             for observer in (EVERYTHING, *active_players(plain, state)):
                 plain.determinize(state.copy(), observer, np.uint64(7))
@@ -96,27 +97,25 @@ def each_seed_has_its_own_chance(game: Game, sample: Sample | None = None) -> No
 def looking_changes_nothing(game: Game, sample: Sample) -> None:
     """Only ``reset``, ``step`` and ``determinize`` write to a state."""
     for state in some(sample.states):
-        for name, look in _looks(game).items():
+        for name, look in _looks(game, state):
             looked_at = state.copy()
             look(looked_at)
             require(np.array_equal(looked_at, state), "looking changes nothing", f"{name} wrote to the state")
 
 
-def _looks(game: Game) -> dict[str, Callable[[Bytes], Any]]:
-    """Return calls of the kernels that read a state, by name."""
-    players = range(game.players)
-    return {
-        "active": game.active,
-        "legal": lambda state: [legal_actions(game, state, player) for player in active_players(game, state)],
-        "status": lambda state: [game.status(state, player) for player in players],
-        "outcome": lambda state: game.outcome(state, np.zeros(game.players)),
-        "key": lambda state: [game.key(state, observer) for observer in (EVERYTHING, *players)],
-        "evaluate": lambda state: game.evaluate(state, np.zeros(game.players)),
-        "advise": lambda state: [
-            game.advise(state, player, np.zeros(game.actions)) for player in active_players(game, state)
-        ],
-        "observe": lambda state: [seen(game, state, player) for player in players],
-    }
+def _looks(game: Game, state: Bytes) -> Iterator[tuple[str, Callable[[Bytes], Any]]]:
+    """Yield each call of a kernel that reads a state, with its name: one by one, as two may undo what they write."""
+    yield "active", game.active
+    yield "outcome", lambda looked_at: game.outcome(looked_at, np.zeros(game.players))
+    yield "evaluate", lambda looked_at: game.evaluate(looked_at, np.zeros(game.players))
+    yield "key", lambda looked_at: game.key(looked_at, EVERYTHING)
+    for player in range(game.players):
+        yield "key", partial(lambda player, looked_at: game.key(looked_at, player), player)
+        yield "status", partial(lambda player, looked_at: game.status(looked_at, player), player)
+        yield "observe", partial(lambda player, looked_at: seen(game, looked_at, player), player)
+    for player in active_players(game, state.copy()):
+        yield "legal", partial(lambda player, looked_at: legal_actions(game, looked_at, player), player)
+        yield "advise", partial(lambda player, looked_at: game.advise(looked_at, player, np.zeros(game.actions)), player)
 
 
 def rewards_are_finite(game: Game, sample: Sample) -> None:
@@ -152,6 +151,21 @@ def legal_actions_are_sound(game: Game, sample: Sample) -> None:
                 actions[player] = action
                 _, rewards = stepped(game, state, actions)
                 require(np.isfinite(rewards).all(), "rewards", f"action {action} gave {rewards}")
+
+
+def only_those_who_choose_act(game: Game, sample: Sample) -> None:
+    """A step heeds the actions of those who are to choose: what stands in the places of others is left from before."""
+    cure = "read actions[player] of whom active names"
+    for state in sample.states:
+        players, actions = active_players(game, state), some_choice(game, state)
+        after, paid = stepped(game, state, actions)
+        for idle in set(range(game.players)) - set(players):
+            for action in {legal_actions(game, state, players[0])[0], game.actions - 1}:
+                actions[idle] = action
+                again, paid_again = stepped(game, state, actions)
+                same = np.array_equal(again, after) and np.array_equal(paid_again, paid, equal_nan=True)
+                told = f"players {players} are to choose, and the action of player {idle} changed what came"
+                require(same, "only those who choose act", f"{told}; {cure}")
 
 
 def chance_is_redrawn_and_nothing_known(game: Game, sample: Sample) -> None:
@@ -365,6 +379,7 @@ LAWS: tuple[Callable[[Game, Sample], None], ...] = (
     rewards_are_finite,
     copies_are_independent,
     legal_actions_are_sound,
+    only_those_who_choose_act,
     chance_is_redrawn_and_nothing_known,
     what_is_redrawn_can_be_played,
     observations_are_in_their_space,

@@ -142,6 +142,16 @@ def games_can_be_played(game, played):
     sample(game, 1, 50, 0)
 
 
+def obey_player_0(state, actions, rewards):
+    GAME.step(state, np.full_like(actions, actions[0]), rewards)
+
+
+def turn_the_board(state, player, out):
+    """Change what a second look changes back."""
+    GAME.observe(state, player, out)
+    state[UNUSED] ^= 1
+
+
 BROKEN = [
     (games_can_be_played, "games begin: nobody is to choose after reset", {"active": nothing}),
     (games_can_be_played, "games end: one was not over after 50 steps", {"step": nothing}),
@@ -175,6 +185,7 @@ BROKEN = [
         (laws.looking_changes_nothing, f"{name} wrote to the state", {name: then(name, mark)})
         for name in ("active", "legal", "status", "outcome", "key", "evaluate", "advise", "observe")
     ),
+    (laws.looking_changes_nothing, "observe wrote to the state", {"observe": turn_the_board}),
     (
         laws.rewards_are_finite,
         r"rewards are finite: step 1 of seed 0 paid \[nan",
@@ -188,6 +199,11 @@ BROKEN = [
         laws.legal_actions_are_sound,
         "action 0 gave .*inf",
         {"step": then("step", lambda state, actions, rewards: rewards.fill(np.inf))},
+    ),
+    (
+        laws.only_those_who_choose_act,
+        r"players \[1\] are to choose, and the action of player 0 changed what came; read actions\[player\]",
+        {"step": obey_player_0},
     ),
     (
         laws.chance_is_redrawn_and_nothing_known,
