@@ -12,16 +12,20 @@ import numpy as np
 from numba.core.config import DISABLE_JIT
 
 from mcts_envs.core.contract import EVERYTHING, RUNNING, SIGNATURES, TRUNCATED, Game
-from mcts_envs.core.defaults import default_determinize
+from mcts_envs.core.known_laws import (
+    chance_is_redrawn_and_nothing_known,
+    keys_tell_apart_what_is_seen,
+    settings_stay,
+    what_is_hidden_is_redrawn,
+    what_is_redrawn_can_be_played,
+)
 from mcts_envs.core.place import copy_except_rng, position_of, state_from_position
 from mcts_envs.core.rng import CHANCE_BYTES
 from mcts_envs.core.sampling import (
-    LawError,
     Sample,
     active_players,
     legal_actions,
     plainly,
-    play_on,
     require,
     seen,
     some,
@@ -115,7 +119,8 @@ def _looks(game: Game, state: Bytes) -> Iterator[tuple[str, Callable[[Bytes], An
         yield "observe", partial(lambda player, looked_at: seen(game, looked_at, player), player)
     for player in active_players(game, state.copy()):
         yield "legal", partial(lambda player, looked_at: legal_actions(game, looked_at, player), player)
-        yield "advise", partial(lambda player, looked_at: game.advise(looked_at, player, np.zeros(game.actions)), player)
+        weights = np.zeros(game.actions)
+        yield "advise", partial(lambda player, into, looked_at: game.advise(looked_at, player, into), player, weights)
 
 
 def rewards_are_finite(game: Game, sample: Sample) -> None:
@@ -168,50 +173,6 @@ def only_those_who_choose_act(game: Game, sample: Sample) -> None:
                 require(same, "only those who choose act", f"{told}; {cure}")
 
 
-def chance_is_redrawn_and_nothing_known(game: Game, sample: Sample) -> None:
-    """``determinize`` changes nothing that the observer knows, and empties the forced dice; keys leave both out."""
-    law = "no clairvoyance"
-    for number, state in enumerate(sample.states):
-        forced = state.copy()
-        forced[8:11] = (2, 1, 1)
-        everything = game.key(state, EVERYTHING)
-        for player in (EVERYTHING, *active_players(game, state)):
-            require(game.key(forced, player) == game.key(state, player), law, "the key depends on forced dice")
-            redrawn = forced.copy()
-            game.determinize(redrawn, player, np.uint64(2**63 + number))
-            require(redrawn[8] == 0, law, "determinize leaves forced dice in the queue")
-            require(not np.array_equal(redrawn[:8], state[:8]), law, "determinize leaves the random stream as it was")
-            again = forced.copy()
-            game.determinize(again, player, np.uint64(number))
-            told = "determinize draws the same chance by two seeds; call seed_stream(state, seed) in it"
-            require(not np.array_equal(redrawn[:8], again[:8]), law, told)
-            require(game.key(redrawn, player) == game.key(state, player), law, f"player {player}'s key changed")
-            if player == EVERYTHING:
-                continue
-            known = game.determinize is not default_determinize or game.key(state, player) == everything
-            told = f"player {player}'s key says that something is hidden: it is not that of {EVERYTHING}, who knows all"
-            cure = "give the Game a determinize that redraws it, or where nothing is hidden, one key for all"
-            require(known, law, f"{told}; {cure}")
-            same = np.array_equal(legal_actions(game, redrawn, player), legal_actions(game, state, player))
-            require(same, law, f"player {player}'s legal actions changed")
-            require(
-                np.array_equal(seen(game, redrawn, player), seen(game, state, player)), law, "the observation changed"
-            )
-
-
-def what_is_redrawn_can_be_played(game: Game, sample: Sample) -> None:
-    """States that ``determinize`` made come to an end, and whoever is to choose can."""
-    rng = np.random.default_rng(0)
-    for number, state in enumerate(some(sample.states, 5)):
-        for player in active_players(game, state):
-            redrawn = state.copy()
-            game.determinize(redrawn, player, np.uint64(number))
-            try:
-                play_on(game, redrawn, rng, sample.most)
-            except LawError as error:
-                raise LawError(f"what is redrawn can be played: drawn anew for player {player}: {error}") from None
-
-
 def observations_are_in_their_space(game: Game, sample: Sample) -> None:
     """Observations are complete, finite and within their bounds, in the game and in its variants."""
     for owner in (game, *(game.variant(name) for name in game.variants)):
@@ -222,32 +183,6 @@ def observations_are_in_their_space(game: Game, sample: Sample) -> None:
                 told = f"{out} of player {player} leaves its bounds or has gaps; observation_low is {low}, "
                 inside = (out >= low).all() and (out <= high).all()
                 require(inside, "observations", f"{told}observation_high {high}, and NaN is what observe did not set")
-
-
-def keys_tell_apart_what_is_seen(game: Game, sample: Sample) -> None:
-    """States with the same key for a player look the same to it: by it, answers of a policy are kept."""
-    law = "keys"
-    shown = (game, *(game.variant(name) for name, changes in game.variants.items() if "observe" in changes))
-    met: dict[tuple[int, int], Bytes] = {}
-    for state in (*sample.states, *_siblings(game, sample)):
-        for player in active_players(game, state):
-            first = met.setdefault((player, int(game.key(state, player))), state)
-            for owner in shown:
-                same = np.array_equal(seen(owner, first, player), seen(owner, state, player))
-                require(same, law, f"player {player} sees two states apart that have the same key")
-            same = np.array_equal(legal_actions(game, first, player), legal_actions(game, state, player))
-            require(same, law, f"player {player} has other legal actions in two states that have the same key")
-
-
-def _siblings(game: Game, sample: Sample) -> Iterator[Bytes]:
-    """Yield what comes of several actions, and several dice, in the same state: states that differ in little else."""
-    for state in some(sample.states):
-        for player in active_players(game, state):
-            actions, legal = some_choice(game, state), legal_actions(game, state, player)
-            for number, action in enumerate(legal[:: -(-len(legal) // 4)]):
-                before, actions[player] = state.copy(), action
-                game.determinize(before, EVERYTHING, np.uint64(number))
-                yield stepped(game, before, actions)[0]
 
 
 def symmetries_keep_what_is_legal(game: Game, sample: Sample) -> None:
@@ -380,9 +315,11 @@ LAWS: tuple[Callable[[Game, Sample], None], ...] = (
     copies_are_independent,
     legal_actions_are_sound,
     only_those_who_choose_act,
-    chance_is_redrawn_and_nothing_known,
-    what_is_redrawn_can_be_played,
+    settings_stay,
     observations_are_in_their_space,
+    chance_is_redrawn_and_nothing_known,
+    what_is_hidden_is_redrawn,
+    what_is_redrawn_can_be_played,
     keys_tell_apart_what_is_seen,
     symmetries_keep_what_is_legal,
     heuristics_are_finite,
