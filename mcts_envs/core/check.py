@@ -11,7 +11,8 @@ from mcts_envs.core import errors
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.checked import check_kernels
 from mcts_envs.core.contract import TERMINATED, Game
-from mcts_envs.core.defaults import default_outcome
+from mcts_envs.core.defaults import default_determinize, default_outcome
+from mcts_envs.core.known_laws import seen_apart_by_another
 from mcts_envs.core.laws import LAWS, arrays_have_ends, each_seed_has_its_own_chance, signatures
 from mcts_envs.core.narrow import TELLING
 from mcts_envs.core.rng import MAX_SEED
@@ -50,7 +51,8 @@ def check_game(
     -----
     UserWarning
         If the last reward alone is taken to say who won (no ``outcome``), and games are paid for on the way; or it
-        gives a single player the same points for all its scores.
+        gives a single player the same points for all its scores. If two states look the same to one player and not to
+        another, and there is no ``determinize``.
     """
     episodes = errors.integer("episodes", episodes, 1, 10**6)
     step_bound = errors.integer("step_bound", step_bound, 1, 10**9)
@@ -67,6 +69,7 @@ def check_game(
         if law not in (signatures, arrays_have_ends, each_seed_has_its_own_chance):  # which held
             law(env.game, played)
     _warn_of_scores(env.game, played)
+    _warn_of_what_is_hidden(env.game, played)
     snapshots_come_back(env, seed)
     if faces:
         with warnings.catch_warnings():
@@ -129,6 +132,17 @@ def _warn_of_scores(game: Game, played: Sample) -> None:
         warnings.warn(
             f"outcome: games with returns {sorted(paid_in_all)} all have points {had.pop()}, so that no comparison "
             "tells them apart; count the score in the state and give Game(outcome=...), its share of a good one",
+            stacklevel=4,
+        )
+
+
+def _warn_of_what_is_hidden(game: Game, played: Sample) -> None:
+    """Warn where observations hide from a player what another sees, and nothing redraws it for planners."""
+    if game.determinize is default_determinize and (found := seen_apart_by_another(game, played)):
+        player, other = found
+        warnings.warn(
+            f"determinize: two states look the same to player {player} and not to player {other}; what observe hides "
+            f"from player {player} its planners still see: give the Game key and determinize, as examples/leduc.py",
             stacklevel=4,
         )
 

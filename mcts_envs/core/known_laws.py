@@ -20,6 +20,9 @@ from mcts_envs.core.sampling import (
 )
 from mcts_envs.core.typing import Bytes
 
+_RESETS = 100
+"""Beginnings among which two hands of cards are likely to be the same."""
+
 
 def settings_stay(game: Game, sample: Sample) -> None:
     """The settings, which are all fields in front of ``first_field``, are read and never written."""
@@ -118,3 +121,19 @@ def _siblings(game: Game, sample: Sample) -> Iterator[Bytes]:
                 before, actions[player] = state.copy(), action
                 game.determinize(before, EVERYTHING, np.uint64(number))
                 yield stepped(game, before, actions)[0]
+
+
+def seen_apart_by_another(game: Game, sample: Sample) -> tuple[int, int] | None:
+    """Return a player to whom two states look the same, and another to whom they do not: something may be hidden."""
+    resets = [game.new_state() for _ in range(_RESETS)]
+    for seed, state in enumerate(resets):
+        game.reset(state, np.uint64(seed))
+    met: dict[tuple[int, bytes], list[bytes]] = {}
+    for state in (*resets, *sample.states, *_siblings(game, sample)):
+        views = [seen(game, state, player).tobytes() for player in range(game.players)]
+        for player in active_players(game, state):
+            first = met.setdefault((player, views[player]), views)
+            for other in range(game.players):
+                if first[other] != views[other]:
+                    return player, other
+    return None

@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import replace
 
+import leduc
 import numpy as np
 import pig
 import pytest
@@ -24,6 +25,7 @@ from mcts_envs.core.contract import (
     blank,
     state_dtype,
 )
+from mcts_envs.core.defaults import default_determinize, default_key
 from mcts_envs.core.kernel import kernel, record, word
 from mcts_envs.core.rng import below, seed_stream
 from mcts_envs.core.sampling import LawError
@@ -374,3 +376,12 @@ def test_scores_of_one_player_that_are_all_the_same_points():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         mcts_envs.check_game(replace(game, outcome=outcome), faces=False)
+
+
+def test_what_an_observation_hides_and_no_determinize_redraws():
+    told = "look the same to player 0 and not to player 1; what observe hides from player 0 its planners still see"
+    with pytest.warns(UserWarning, match=told):
+        mcts_envs.check_game(replace(leduc.GAME, key=default_key, determinize=default_determinize), faces=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mcts_envs.check_game(leduc.GAME, faces=False)
