@@ -130,9 +130,7 @@ def test_all_lineups_have_the_same_boards_and_seeds() -> None:
 @pytest.mark.parametrize("game", [replace(stakes(), teams=((0, 1, 2),)), replace(pig.pig(), teams=((0, 1),))])
 def test_one_team_of_all_meets_nobody(game: Game, tmp_path: Path) -> None:
     mcts_envs.register("Together-v0", game)
-    with pytest.raises(
-        ValueError, match=r"are one team, and meet nobody; .* opponent=agents:mcts"
-    ):
+    with pytest.raises(ValueError, match=r"are one team, and meet nobody; .* opponent=agents:mcts"):
         compare(Plan("Together-v0", parse_agents("random,mcts")), 2, folder=tmp_path / "out")
     plan = Plan("Together-v0", parse_agents("random"), settings={"opponent": "random"})
     assert plan.lineups == [((plan.agents[0],),)]
