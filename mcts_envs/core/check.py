@@ -9,7 +9,7 @@ import numpy as np
 
 from mcts_envs.core import errors
 from mcts_envs.core.api.env import GameEnv
-from mcts_envs.core.checked import check_kernels
+from mcts_envs.core.checked import check_functions, check_kernels
 from mcts_envs.core.contract import TERMINATED, Game
 from mcts_envs.core.defaults import default_determinize, default_outcome
 from mcts_envs.core.known_laws import seen_apart_by_another
@@ -83,6 +83,7 @@ def check_game(
 def _environment(game: Any, settings: dict[str, Any]) -> tuple[type[GameEnv], dict[str, Any]]:
     if isinstance(game, Game):
         check_kernels(game)
+        check_functions(game)
         return GameEnv, {"game": game, **settings}
     if isinstance(game, str):
         env = gymnasium.make(game, **settings).unwrapped
