@@ -1,6 +1,7 @@
 """The laws on what players know: keys, determinize, and the settings, which all know."""
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,10 +19,14 @@ from mcts_envs.core.sampling import (
     some_choice,
     stepped,
 )
-from mcts_envs.core.typing import Bytes
+from mcts_envs.core.typing import Bytes, Ints
 
 _RESETS = 100
 """Beginnings among which two hands of cards are likely to be the same."""
+_SEEDS = 20
+"""Draws that are all the same by chance less often than once in a hundred thousand games."""
+
+_Next: TypeAlias = tuple[int, bytes]
 
 
 def settings_stay(game: Game, sample: Sample) -> None:
@@ -84,6 +89,34 @@ def what_is_hidden_is_redrawn(game: Game, sample: Sample) -> None:
     )
 
 
+def what_is_to_come_is_drawn(game: Game, sample: Sample) -> None:
+    """Where the key of -1 is the same and no chance is drawn, the same actions lead to the same.
+
+    Else something that it leaves out decides, as the order of a deck: ``determinize`` is to draw that anew.
+    """
+    told = "two states with the same key of -1 come to different ones by the same actions"
+    cure = "let determinize redraw what decides, as the rest of a deck, for -1 too, or let the key hold it"
+    met: dict[tuple[int, bytes], _Next] = {}
+    for state in (*_beginnings(game), *sample.states):
+        actions = some_choice(game, state)
+        if came := _only_next(game, state, actions):
+            first = met.setdefault((int(game.key(state, EVERYTHING)), actions.tobytes()), came)
+            require(first == came, "what is to come", f"{told}; {cure}")
+
+
+def _only_next(game: Game, state: Bytes, actions: Ints) -> _Next | None:
+    """Return what the actions lead to, as its key and the rewards; None where chance or what is redrawn decides."""
+    found = set[_Next]()
+    for seed in range(_SEEDS):
+        before = state.copy()
+        game.determinize(before, EVERYTHING, np.uint64(seed))
+        after, rewards = stepped(game, before, actions)
+        found.add((int(game.key(after, EVERYTHING)), rewards.tobytes()))
+        if len(found) > 1 or not np.array_equal(after[:8], before[:8]):
+            return None
+    return found.pop()
+
+
 def what_is_redrawn_can_be_played(game: Game, sample: Sample) -> None:
     """States that ``determinize`` made come to an end, and whoever is to choose can."""
     rng = np.random.default_rng(0)
@@ -123,13 +156,17 @@ def _siblings(game: Game, sample: Sample) -> Iterator[Bytes]:
                 yield stepped(game, before, actions)[0]
 
 
+def _beginnings(game: Game) -> list[Bytes]:
+    states = [game.new_state() for _ in range(_RESETS)]
+    for seed, state in enumerate(states):
+        game.reset(state, np.uint64(seed))
+    return states
+
+
 def seen_apart_by_another(game: Game, sample: Sample) -> tuple[int, int] | None:
     """Return a player to whom two states look the same, and another to whom they do not: something may be hidden."""
-    resets = [game.new_state() for _ in range(_RESETS)]
-    for seed, state in enumerate(resets):
-        game.reset(state, np.uint64(seed))
     met: dict[tuple[int, bytes], list[bytes]] = {}
-    for state in (*resets, *sample.states, *_siblings(game, sample)):
+    for state in (*_beginnings(game), *sample.states, *_siblings(game, sample)):
         views = [seen(game, state, player).tobytes() for player in range(game.players)]
         for player in active_players(game, state):
             first = met.setdefault((player, views[player]), views)

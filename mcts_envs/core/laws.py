@@ -18,6 +18,7 @@ from mcts_envs.core.known_laws import (
     settings_stay,
     what_is_hidden_is_redrawn,
     what_is_redrawn_can_be_played,
+    what_is_to_come_is_drawn,
 )
 from mcts_envs.core.place import copy_except_rng, position_of, state_from_position
 from mcts_envs.core.rng import CHANCE_BYTES
@@ -322,6 +323,7 @@ LAWS: tuple[Callable[[Game, Sample], None], ...] = (
     observations_are_in_their_space,
     chance_is_redrawn_and_nothing_known,
     what_is_hidden_is_redrawn,
+    what_is_to_come_is_drawn,
     what_is_redrawn_can_be_played,
     keys_tell_apart_what_is_seen,
     symmetries_keep_what_is_legal,

@@ -152,6 +152,15 @@ def turn_the_board(state, player, out):
     state[UNUSED] ^= 1
 
 
+def pay_what_is_hidden(state, actions, rewards):
+    rewards[:] = state[UNUSED]
+
+
+def reset_and_hide(state, seed):
+    GAME.reset(state, seed)
+    state[UNUSED] = seed % 2
+
+
 BROKEN = [
     (games_can_be_played, "games begin: nobody is to choose after reset", {"active": nothing}),
     (games_can_be_played, "games end: one was not over after 50 steps", {"step": nothing}),
@@ -243,6 +252,11 @@ BROKEN = [
         known_laws.what_is_hidden_is_redrawn,
         r"players \[0, 1, 2\] have keys that are not that of -1, and determinize changed nothing",
         {"key": lambda state, observer: np.uint64(observer + 1)},
+    ),
+    (
+        known_laws.what_is_to_come_is_drawn,
+        "two states with the same key of -1 come to different ones by the same actions; let determinize redraw",
+        {"reset": reset_and_hide, "step": pay_what_is_hidden},
     ),
     (laws.observations_are_in_their_space, "leaves its bounds or has gaps", {"observe": nothing}),
     (known_laws.keys_tell_apart_what_is_seen, "sees two states apart", {"key": blind}),
