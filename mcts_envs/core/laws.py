@@ -23,6 +23,7 @@ from mcts_envs.core.known_laws import (
 from mcts_envs.core.place import copy_except_rng, position_of, state_from_position
 from mcts_envs.core.rng import CHANCE_BYTES
 from mcts_envs.core.sampling import (
+    LawError,
     Sample,
     active_players,
     legal_actions,
@@ -240,7 +241,10 @@ def positions_come_back(game: Game, sample: Sample) -> None:
     own = game.position(sample.states[0])
     require("dice" not in own, "positions come back", "a position has 'dice', which are forced dice; name it otherwise")
     for state in sample.states:
-        position = json.loads(json.dumps(position_of(game, state)))
+        try:
+            position = json.loads(json.dumps(position_of(game, state)))
+        except TypeError as error:
+            raise LawError(f"positions come back: {error}; int(...) makes a number, and tolist() a list") from error
         again = state.copy()
         copy_except_rng(again, state_from_position(game, position))
         same = np.array_equal(again[CHANCE_BYTES:], state[CHANCE_BYTES:])

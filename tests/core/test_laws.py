@@ -295,6 +295,11 @@ BROKEN = [
     (laws.positions_come_back, "gave another state", {"place": place_at_the_start}),
     (
         laws.positions_come_back,
+        r"Object of type int64 is not JSON serializable; int\(...\) makes a number",
+        {"position": lambda state: {**GAME.position(state), "turn": record(state, STAKES).turn}},
+    ),
+    (
+        laws.positions_come_back,
         "a position has 'dice'",
         {"position": lambda state: {**GAME.position(state), "dice": []}},
     ),
