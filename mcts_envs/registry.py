@@ -208,7 +208,7 @@ def registered_with_pettingzoo() -> dict[str, dict[str, Any]]:
 
 def _first_game(game: Any) -> "Game":
     """Return the game to register, as it is without settings."""
-    from mcts_envs.core.checked import check_bytes, check_decorated, check_kernels
+    from mcts_envs.core.checked import check_bytes, check_decorated, check_functions, check_kernels
     from mcts_envs.core.contract import Game
 
     made = game
@@ -228,6 +228,7 @@ def _first_game(game: Any) -> "Game":
     check_decorated(made)
     check_kernels(made)
     check_bytes(made)
+    check_functions(made)
     return made
 
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from mcts_envs.core import errors
 from mcts_envs.core.api.env import GameEnv
-from mcts_envs.core.checked import check_kernels
+from mcts_envs.core.checked import check_functions, check_kernels
 from mcts_envs.core.contract import TERMINATED, Game
-from mcts_envs.core.defaults import default_outcome
+from mcts_envs.core.defaults import default_determinize, default_outcome
+from mcts_envs.core.known_laws import seen_apart_by_another
 from mcts_envs.core.laws import LAWS, arrays_have_ends, each_seed_has_its_own_chance, signatures
 from mcts_envs.core.narrow import TELLING
 from mcts_envs.core.rng import MAX_SEED
@@ -49,7 +50,9 @@ def check_game(
     Warns
     -----
     UserWarning
-        If the last reward alone is taken to say who won (no ``outcome``), and games are paid for on the way.
+        If the last reward alone is taken to say who won (no ``outcome``), and games are paid for on the way; or it
+        gives a single player the same points for all its scores. If two states look the same to one player and not to
+        another, and there is no ``determinize``.
     """
     episodes = errors.integer("episodes", episodes, 1, 10**6)
     step_bound = errors.integer("step_bound", step_bound, 1, 10**9)
@@ -66,6 +69,7 @@ def check_game(
         if law not in (signatures, arrays_have_ends, each_seed_has_its_own_chance):  # which held
             law(env.game, played)
     _warn_of_scores(env.game, played)
+    _warn_of_what_is_hidden(env.game, played)
     snapshots_come_back(env, seed)
     if faces:
         with warnings.catch_warnings():
@@ -79,6 +83,7 @@ def check_game(
 def _environment(game: Any, settings: dict[str, Any]) -> tuple[type[GameEnv], dict[str, Any]]:
     if isinstance(game, Game):
         check_kernels(game)
+        check_functions(game)
         return GameEnv, {"game": game, **settings}
     if isinstance(game, str):
         env = gymnasium.make(game, **settings).unwrapped
@@ -94,9 +99,13 @@ def _environment(game: Any, settings: dict[str, Any]) -> tuple[type[GameEnv], di
 
 
 def _warn_of_scores(game: Game, played: Sample) -> None:
-    """Warn where the last reward is as small as others, and says that somebody else won than the sum of rewards."""
+    """Warn where the last reward is as small as others, and says that somebody else won than the sum of rewards.
+
+    And where a single player has the same points whatever it was paid.
+    """
     if game.outcome is not default_outcome:
         return
+    scores: list[tuple[float, float]] = []
     for seed, choices in zip(played.seeds, played.choices, strict=True):
         state, paid = game.new_state(), []
         game.reset(state, np.uint64(seed))
@@ -109,6 +118,7 @@ def _warn_of_scores(game: Game, played: Sample) -> None:
         returns = total.tolist()
         for points in (last, total):
             game.outcome(state, points)
+        scores.append((returns[0], last[0]))
         largest = np.abs(paid[:-1]).max(initial=0.0)
         if np.abs(paid[-1]).max() <= largest and not np.array_equal(last, total):
             warnings.warn(
@@ -118,6 +128,24 @@ def _warn_of_scores(game: Game, played: Sample) -> None:
                 stacklevel=4,  # mcts_envs.check_game lies between
             )
             return
+    paid_in_all, had = ({pair[place] for pair in scores} for place in (0, 1))
+    if game.players == 1 and len(paid_in_all) > 1 == len(had):
+        warnings.warn(
+            f"outcome: games with returns {sorted(paid_in_all)} all have points {had.pop()}, so that no comparison "
+            "tells them apart; count the score in the state and give Game(outcome=...), its share of a good one",
+            stacklevel=4,
+        )
+
+
+def _warn_of_what_is_hidden(game: Game, played: Sample) -> None:
+    """Warn where observations hide from a player what another sees, and nothing redraws it for planners."""
+    if game.determinize is default_determinize and (found := seen_apart_by_another(game, played)):
+        player, other = found
+        warnings.warn(
+            f"determinize: two states look the same to player {player} and not to player {other}; what observe hides "
+            f"from player {player} its planners still see: give the Game key and determinize, as examples/leduc.py",
+            stacklevel=4,
+        )
 
 
 def snapshots_come_back(env: GameEnv, seed: int) -> None:
@@ -142,9 +170,19 @@ def _future(env: GameEnv, seed: int) -> list[Any]:
     return [*future, env.clone_state()]
 
 
+# Stable-Baselines3 takes planes for a picture that its CnnPolicy is to see; its other policies take any shape.
+_NO_PICTURE = (
+    "It seems that your observation",
+    "The minimal resolution for an image",
+    "Your observation .* has an unconventional shape",
+)
+
+
 def _check_single(env_class: type[GameEnv], settings: dict[str, Any], players: int) -> None:
     from gymnasium.utils.env_checker import check_env
 
+    for message in _NO_PICTURE:
+        warnings.filterwarnings("ignore", message=message)
     for seat in range(players):
         check_env(env_class(**{**settings, "seat": seat}), skip_render_check=True, skip_close_check=True)
         try:

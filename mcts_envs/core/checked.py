@@ -51,6 +51,21 @@ def check_decorated(game: Game) -> None:
             raise TypeError(f"{name} of {game.name} is {function!r}, no kernel; define it with {declaration}")
 
 
+def check_functions(game: Game) -> None:
+    """Check that what people look at comes of functions.
+
+    Raises
+    ------
+    TypeError
+        If not, as where names of actions are a list.
+    """
+    for name in ("position", "place", "picture", "text", "where", "action_name"):
+        given = getattr(game, name)
+        if given is not None and not callable(given):
+            cure = ", as its __getitem__" if isinstance(given, (tuple, list, dict)) else ""
+            raise TypeError(f"{name} of {game.name} is {given!r}, no function; give one{cure}")
+
+
 def check_bytes(game: Game) -> None:
     """Check that what a game says of the bytes of its state is there, and that it shows no more of them than there are.
 

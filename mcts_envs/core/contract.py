@@ -17,8 +17,9 @@ active         (state) -> bits                                     who must choo
                                                                    0: the game is over
 legal          (state, player, actions[A]) -> count                fills in the legal actions of an active player; at
                                                                    least one
-step           (state, actions[P], rewards[P])                     one tick or one decision, in place; sets all rewards.
-                                                                   Any action in range is accepted: an illegal one has
+step           (state, actions[P], rewards[P])                     one tick or one decision, in place; sets all rewards,
+                                                                   and reads the actions of active players alone. Any
+                                                                   action in range is accepted: an illegal one has
                                                                    an effect that the game documents. After the end: no
                                                                    effect, no reward
 status         (state, player) -> RUNNING, TERMINATED, TRUNCATED   whether the game is over for that player

@@ -5,13 +5,21 @@ A law takes a game and a sample of its states (:mod:`mcts_envs.core.sampling`), 
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numba.core.config import DISABLE_JIT
 
 from mcts_envs.core.contract import EVERYTHING, RUNNING, SIGNATURES, TRUNCATED, Game
-from mcts_envs.core.defaults import default_determinize
+from mcts_envs.core.known_laws import (
+    chance_is_redrawn_and_nothing_known,
+    keys_tell_apart_what_is_seen,
+    settings_stay,
+    what_is_hidden_is_redrawn,
+    what_is_redrawn_can_be_played,
+    what_is_to_come_is_drawn,
+)
 from mcts_envs.core.place import copy_except_rng, position_of, state_from_position
 from mcts_envs.core.rng import CHANCE_BYTES
 from mcts_envs.core.sampling import (
@@ -20,7 +28,6 @@ from mcts_envs.core.sampling import (
     active_players,
     legal_actions,
     plainly,
-    play_on,
     require,
     seen,
     some,
@@ -47,7 +54,7 @@ def arrays_have_ends(game: Game, sample: Sample) -> None:
     plain = game.interpreted()
     with plainly():
         for state in (*some(sample.states), *sample.ends):
-            for look in _looks(plain).values():
+            for _, look in _looks(plain, state):
                 look(state.copy())
             for observer in (EVERYTHING, *active_players(plain, state)):
                 plain.determinize(state.copy(), observer, np.uint64(7))
@@ -96,27 +103,26 @@ def each_seed_has_its_own_chance(game: Game, sample: Sample | None = None) -> No
 def looking_changes_nothing(game: Game, sample: Sample) -> None:
     """Only ``reset``, ``step`` and ``determinize`` write to a state."""
     for state in some(sample.states):
-        for name, look in _looks(game).items():
+        for name, look in _looks(game, state):
             looked_at = state.copy()
             look(looked_at)
             require(np.array_equal(looked_at, state), "looking changes nothing", f"{name} wrote to the state")
 
 
-def _looks(game: Game) -> dict[str, Callable[[Bytes], Any]]:
-    """Return calls of the kernels that read a state, by name."""
-    players = range(game.players)
-    return {
-        "active": game.active,
-        "legal": lambda state: [legal_actions(game, state, player) for player in active_players(game, state)],
-        "status": lambda state: [game.status(state, player) for player in players],
-        "outcome": lambda state: game.outcome(state, np.zeros(game.players)),
-        "key": lambda state: [game.key(state, observer) for observer in (EVERYTHING, *players)],
-        "evaluate": lambda state: game.evaluate(state, np.zeros(game.players)),
-        "advise": lambda state: [
-            game.advise(state, player, np.zeros(game.actions)) for player in active_players(game, state)
-        ],
-        "observe": lambda state: [seen(game, state, player) for player in players],
-    }
+def _looks(game: Game, state: Bytes) -> Iterator[tuple[str, Callable[[Bytes], Any]]]:
+    """Yield each call of a kernel that reads a state, with its name: one by one, as two may undo what they write."""
+    yield "active", game.active
+    yield "outcome", lambda looked_at: game.outcome(looked_at, np.zeros(game.players))
+    yield "evaluate", lambda looked_at: game.evaluate(looked_at, np.zeros(game.players))
+    yield "key", lambda looked_at: game.key(looked_at, EVERYTHING)
+    for player in range(game.players):
+        yield "key", partial(lambda player, looked_at: game.key(looked_at, player), player)
+        yield "status", partial(lambda player, looked_at: game.status(looked_at, player), player)
+        yield "observe", partial(lambda player, looked_at: seen(game, looked_at, player), player)
+    for player in active_players(game, state.copy()):
+        yield "legal", partial(lambda player, looked_at: legal_actions(game, looked_at, player), player)
+        weights = np.zeros(game.actions)
+        yield "advise", partial(lambda player, into, looked_at: game.advise(looked_at, player, into), player, weights)
 
 
 def rewards_are_finite(game: Game, sample: Sample) -> None:
@@ -154,48 +160,19 @@ def legal_actions_are_sound(game: Game, sample: Sample) -> None:
                 require(np.isfinite(rewards).all(), "rewards", f"action {action} gave {rewards}")
 
 
-def chance_is_redrawn_and_nothing_known(game: Game, sample: Sample) -> None:
-    """``determinize`` changes nothing that the observer knows, and empties the forced dice; keys leave both out."""
-    law = "no clairvoyance"
-    for number, state in enumerate(sample.states):
-        forced = state.copy()
-        forced[8:11] = (2, 1, 1)
-        everything = game.key(state, EVERYTHING)
-        for player in (EVERYTHING, *active_players(game, state)):
-            require(game.key(forced, player) == game.key(state, player), law, "the key depends on forced dice")
-            redrawn = forced.copy()
-            game.determinize(redrawn, player, np.uint64(2**63 + number))
-            require(redrawn[8] == 0, law, "determinize leaves forced dice in the queue")
-            require(not np.array_equal(redrawn[:8], state[:8]), law, "determinize leaves the random stream as it was")
-            again = forced.copy()
-            game.determinize(again, player, np.uint64(number))
-            told = "determinize draws the same chance by two seeds; call seed_stream(state, seed) in it"
-            require(not np.array_equal(redrawn[:8], again[:8]), law, told)
-            require(game.key(redrawn, player) == game.key(state, player), law, f"player {player}'s key changed")
-            if player == EVERYTHING:
-                continue
-            known = game.determinize is not default_determinize or game.key(state, player) == everything
-            told = f"player {player}'s key says that something is hidden: it is not that of {EVERYTHING}, who knows all"
-            cure = "give the Game a determinize that redraws it, or where nothing is hidden, one key for all"
-            require(known, law, f"{told}; {cure}")
-            same = np.array_equal(legal_actions(game, redrawn, player), legal_actions(game, state, player))
-            require(same, law, f"player {player}'s legal actions changed")
-            require(
-                np.array_equal(seen(game, redrawn, player), seen(game, state, player)), law, "the observation changed"
-            )
-
-
-def what_is_redrawn_can_be_played(game: Game, sample: Sample) -> None:
-    """States that ``determinize`` made come to an end, and whoever is to choose can."""
-    rng = np.random.default_rng(0)
-    for number, state in enumerate(some(sample.states, 5)):
-        for player in active_players(game, state):
-            redrawn = state.copy()
-            game.determinize(redrawn, player, np.uint64(number))
-            try:
-                play_on(game, redrawn, rng, sample.most)
-            except LawError as error:
-                raise LawError(f"what is redrawn can be played: drawn anew for player {player}: {error}") from None
+def only_those_who_choose_act(game: Game, sample: Sample) -> None:
+    """A step heeds the actions of those who are to choose: what stands in the places of others is left from before."""
+    cure = "read actions[player] of whom active names"
+    for state in sample.states:
+        players, actions = active_players(game, state), some_choice(game, state)
+        after, paid = stepped(game, state, actions)
+        for idle in set(range(game.players)) - set(players):
+            for action in {legal_actions(game, state, players[0])[0], game.actions - 1}:
+                actions[idle] = action
+                again, paid_again = stepped(game, state, actions)
+                same = np.array_equal(again, after) and np.array_equal(paid_again, paid, equal_nan=True)
+                told = f"players {players} are to choose, and the action of player {idle} changed what came"
+                require(same, "only those who choose act", f"{told}; {cure}")
 
 
 def observations_are_in_their_space(game: Game, sample: Sample) -> None:
@@ -208,32 +185,6 @@ def observations_are_in_their_space(game: Game, sample: Sample) -> None:
                 told = f"{out} of player {player} leaves its bounds or has gaps; observation_low is {low}, "
                 inside = (out >= low).all() and (out <= high).all()
                 require(inside, "observations", f"{told}observation_high {high}, and NaN is what observe did not set")
-
-
-def keys_tell_apart_what_is_seen(game: Game, sample: Sample) -> None:
-    """States with the same key for a player look the same to it: by it, answers of a policy are kept."""
-    law = "keys"
-    shown = (game, *(game.variant(name) for name, changes in game.variants.items() if "observe" in changes))
-    met: dict[tuple[int, int], Bytes] = {}
-    for state in (*sample.states, *_siblings(game, sample)):
-        for player in active_players(game, state):
-            first = met.setdefault((player, int(game.key(state, player))), state)
-            for owner in shown:
-                same = np.array_equal(seen(owner, first, player), seen(owner, state, player))
-                require(same, law, f"player {player} sees two states apart that have the same key")
-            same = np.array_equal(legal_actions(game, first, player), legal_actions(game, state, player))
-            require(same, law, f"player {player} has other legal actions in two states that have the same key")
-
-
-def _siblings(game: Game, sample: Sample) -> Iterator[Bytes]:
-    """Yield what comes of several actions, and several dice, in the same state: states that differ in little else."""
-    for state in some(sample.states):
-        for player in active_players(game, state):
-            actions, legal = some_choice(game, state), legal_actions(game, state, player)
-            for number, action in enumerate(legal[:: -(-len(legal) // 4)]):
-                before, actions[player] = state.copy(), action
-                game.determinize(before, EVERYTHING, np.uint64(number))
-                yield stepped(game, before, actions)[0]
 
 
 def symmetries_keep_what_is_legal(game: Game, sample: Sample) -> None:
@@ -290,7 +241,10 @@ def positions_come_back(game: Game, sample: Sample) -> None:
     own = game.position(sample.states[0])
     require("dice" not in own, "positions come back", "a position has 'dice', which are forced dice; name it otherwise")
     for state in sample.states:
-        position = json.loads(json.dumps(position_of(game, state)))
+        try:
+            position = json.loads(json.dumps(position_of(game, state)))
+        except TypeError as error:
+            raise LawError(f"positions come back: {error}; int(...) makes a number, and tolist() a list") from error
         again = state.copy()
         copy_except_rng(again, state_from_position(game, position))
         same = np.array_equal(again[CHANCE_BYTES:], state[CHANCE_BYTES:])
@@ -323,8 +277,11 @@ def _compare_steps(game: Game, plain: Game, state: Bytes, other: Bytes, actions:
     """Step a state compiled and another interpreted; return both after comparing everything that can be read."""
     state, rewards = stepped(game, state, actions)
     other, other_rewards = stepped(plain, other, actions)
-    law = "compiled equals interpreted"
-    require(np.array_equal(rewards, other_rewards), law, f"step paid {rewards} and {other_rewards}")
+    law, cure = (
+        "compiled equals interpreted",
+        "compiled, globals are constants; what changes is a field",
+    )
+    require(np.array_equal(rewards, other_rewards), law, f"step paid {rewards} and {other_rewards}; {cure}")
     _compare_readers(game, plain, state, other)
     return state, other
 
@@ -365,9 +322,13 @@ LAWS: tuple[Callable[[Game, Sample], None], ...] = (
     rewards_are_finite,
     copies_are_independent,
     legal_actions_are_sound,
-    chance_is_redrawn_and_nothing_known,
-    what_is_redrawn_can_be_played,
+    only_those_who_choose_act,
+    settings_stay,
     observations_are_in_their_space,
+    chance_is_redrawn_and_nothing_known,
+    what_is_hidden_is_redrawn,
+    what_is_to_come_is_drawn,
+    what_is_redrawn_can_be_played,
     keys_tell_apart_what_is_seen,
     symmetries_keep_what_is_legal,
     heuristics_are_finite,

@@ -102,7 +102,17 @@ def _execute(name: str, file: Path, source: str) -> None:
         _check_found(file)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
-        raise ValueError(f"{source} cannot be imported ({_told(error)})") from error
+        cure = f"; {_as_module(file)}" if "attempted relative import" in str(error) else ""
+        raise ValueError(f"{source} cannot be imported ({_told(error)}){cure}") from error
+
+
+def _as_module(file: Path) -> str:
+    """Return how a file of a package is named, for what it imports from beside it by a dot to be found."""
+    from mcts_envs.core.compiling.sources import package_of  # late: that package names its modules by this one
+
+    package = package_of(file)
+    module = ".".join(file.relative_to(package.parent).with_suffix("").parts)
+    return f"it is of a package: give its module, {module}, in the folder {package.parent}"
 
 
 def _check_found(file: Path) -> None:

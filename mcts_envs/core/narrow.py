@@ -1,4 +1,7 @@
-"""Records that tell of integers for which a field has no room; compiled code loses their upper bits without a word."""
+"""Records that tell of numbers for which a field has no room.
+
+Compiled code loses the upper bits of integers and the fractions of floats without a word.
+"""
 
 from collections.abc import Callable
 from functools import cache
@@ -14,11 +17,17 @@ _ALL_BITS = 8
 
 
 class NoRoomError(OverflowError):
-    """A field of a record was assigned an integer that it cannot hold."""
+    """A field of a record was assigned a number that it cannot hold."""
 
 
 def _narrow(kind: Any) -> bool:
     return kind.kind in "iu" and kind.itemsize < _ALL_BITS
+
+
+def _whole(value: Any) -> bool:
+    """Say whether a number, or each of an array, has no fraction."""
+    numbers = np.asarray(value)
+    return numbers.dtype.kind != "f" or bool((numbers == np.trunc(numbers)).all())
 
 
 def _integer(value: Any) -> bool:
@@ -27,13 +36,19 @@ def _integer(value: Any) -> bool:
 
 def _assign(write: Any, read: Any, key: Any, value: Any, kind: Any, name: str) -> None:
     """Assign, and compare what is there then; a Python integer without room NumPy refuses by itself."""
+    if kind.kind in "iu" and not _whole(value):
+        cure = "make the field a float, 'f8', or cut the fraction off, as np.int64(...) does"
+        raise NoRoomError(f"{value} is assigned to {name!r}, of {kind.name}, and loses its fraction; {cure}")
     if not (_narrow(kind) and _integer(value)):
         write(key, value)
         return
     wide = np.asarray(value).astype(np.int64)
     write(key, wide.astype(kind))
     if (read(key) != wide).any():
-        raise NoRoomError(f"{value} is assigned to {name!r}, of {kind.name}, and compiled code keeps {read(key)}")
+        cure = "make the field wider in state_dtype, or keep the number small, as & 255 does"
+        raise NoRoomError(
+            f"{value} is assigned to {name!r}, of {kind.name}, and compiled code keeps {read(key)}; {cure}"
+        )
 
 
 class _Elements(np.ndarray):
@@ -55,7 +70,7 @@ class _Telling(Record):  # type: ignore[misc]
 
     def __getitem__(self, name: Any) -> Any:
         value = Record.__getitem__(self, name)
-        if not (isinstance(value, np.ndarray) and _narrow(value.dtype)):
+        if not (isinstance(value, np.ndarray) and value.dtype.kind in "iu"):
             return value
         elements = value.view(_Elements)
         elements.field = name

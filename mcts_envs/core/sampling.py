@@ -44,7 +44,7 @@ def plainly() -> Iterator[None]:
 def _without_room(error: Exception) -> str:
     """Return what a number had no room in, and the cure."""
     if isinstance(error, NoRoomError):
-        return f"{error}; make the field wider in state_dtype, or keep the number small, as & 255 does"
+        return str(error)
     what = "warns" if isinstance(error, Warning) else "fails"
     cure = "elements of arrays keep their type, np.int64 lifts them, and a negative number for np.uint64"
     return f"interpreted, a kernel {what}: {error}; {cure}"

@@ -2,14 +2,23 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import permutations
+from pathlib import Path
 
+import pig
 import pytest
 
+import mcts_envs
+from agents.arena.comparison import compare
 from agents.arena.lineups import MOST_SEATINGS, lineups, seatings, sides
+from agents.arena.plan import Plan
 from agents.arena.rows import seeds
 from agents.arena.running.runner import Crew
+from agents.spec import parse_agents
+from mcts_envs.core.contract import Game
 from tests.arena.quitters import labels_of, met, quit_plan, specs
+from tests.toys import stakes
 
 ALONE = ((0,), (1,), (2,), (3,))
 PAIRS = ((0, 2), (1, 3))
@@ -116,3 +125,12 @@ def test_all_lineups_have_the_same_boards_and_seeds() -> None:
     for board in range(3):
         chance = {(row.seed, *(seat.agent_seed for seat in row.seats)) for row in played if row.episode == board}
         assert chance == {seeds(3, board, 4)}
+
+
+@pytest.mark.parametrize("game", [replace(stakes(), teams=((0, 1, 2),)), replace(pig.pig(), teams=((0, 1),))])
+def test_one_team_of_all_meets_nobody(game: Game, tmp_path: Path) -> None:
+    mcts_envs.register("Together-v0", game)
+    with pytest.raises(ValueError, match=r"are one team, and meet nobody; .* opponent=agents:mcts"):
+        compare(Plan("Together-v0", parse_agents("random,mcts")), 2, folder=tmp_path / "out")
+    plan = Plan("Together-v0", parse_agents("random"), settings={"opponent": "random"})
+    assert plan.lineups == [((plan.agents[0],),)]

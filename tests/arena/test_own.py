@@ -145,6 +145,10 @@ def test_an_agent_of_a_module_is_found_and_plays_inside_an_environment(
         ("my_bot.py:Wanting", "Wanting needs the setting 'weights'; give it, as in Wanting:weights=VALUE"),
         ("my_bot.py:Pole:last=1", "unknown setting 'last'; known: none"),
         ("broken.py:Bot", r"broken.py cannot be imported \(SystemExit: 3\)"),
+        (
+            "fast/dotted.py:Bot",
+            r"it is of a package: give its module, fast\.dotted, in the folder /.*",
+        ),
     ],
 )
 def test_mistakes_name_the_file_or_the_class(
@@ -153,6 +157,8 @@ def test_mistakes_name_the_file_or_the_class(
     monkeypatch.chdir(bots.parent)
     Path("empty.py").touch()
     Path("broken.py").write_text("import sys\nsys.exit(3)\n")
+    Path("fast").mkdir()
+    Path("fast/dotted.py").write_text("from .base import Bot\n")
     with pytest.raises((ValueError, TypeError), match=message):
         compare(Plan(ID, parse_agents(name)), 2, folder=tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import replace
 
+import leduc
 import numpy as np
 import pig
 import pytest
@@ -24,12 +25,13 @@ from mcts_envs.core.contract import (
     blank,
     state_dtype,
 )
+from mcts_envs.core.defaults import default_determinize, default_key
 from mcts_envs.core.kernel import kernel, record, word
 from mcts_envs.core.rng import below, seed_stream
 from mcts_envs.core.sampling import LawError
 from mcts_envs.games.lane_defense.rules import classic as rules
 from mcts_envs.games.lane_defense.spec.classic import LaneDefense, lane_defense
-from tests.toys import TicTacToe
+from tests.toys import TicTacToe, stakes
 
 GAME = lane_defense()
 CLOCK = rules.STATE.fields["t"][1]
@@ -323,6 +325,11 @@ def scored(*pays):
     return Game("scored", 2, 1, blank(SCORED), reset, active, legal, step, status)
 
 
+@pytest.mark.parametrize("shape", [(1, 2, 2), (2, 2)])
+def test_observations_may_be_planes(shape):
+    mcts_envs.check_game(replace(stakes(), observation_shape=shape))
+
+
 def test_points_that_the_last_reward_gives_and_the_score_does_not():
     with pytest.warns(UserWarning, match=r"returns \[2.0, -2.0\], and has points \[0.0, 1.0\].*Game\(outcome") as told:
         mcts_envs.check_game(scored(3.0, -1.0), faces=False)
@@ -331,3 +338,50 @@ def test_points_that_the_last_reward_gives_and_the_score_does_not():
         warnings.simplefilter("error")
         mcts_envs.check_game(scored(-1.0, -0.5), faces=False)  # the same has won
         mcts_envs.check_game(scored(0.9, 0.9, -1.0), faces=False)  # rewards on the way are smaller than that of the end
+
+
+def test_scores_of_one_player_that_are_all_the_same_points():
+    @kernel(RESET)
+    def reset(state, seed):
+        seed_stream(state, seed)
+        record(state, SCORED).t = 0
+
+    @kernel(ACTIVE)
+    def active(state):
+        return record(state, SCORED).t < 3
+
+    @kernel(LEGAL)
+    def legal(state, player, actions):
+        actions[0] = 0
+        return 1
+
+    @kernel(STEP)
+    def step(state, actions, rewards):
+        s, rewards[0] = record(state, SCORED), 0.0
+        if s.t < 3:
+            s.t += 1
+            rewards[0] = 1.0 + below(state, 100)
+
+    @kernel(STATUS)
+    def status(state, player):
+        return 1 if record(state, SCORED).t == 3 else 0
+
+    @kernel(OUTCOME)
+    def outcome(state, points):
+        points[0] = 0.5
+
+    game = Game("score", 1, 1, blank(SCORED), reset, active, legal, step, status)
+    with pytest.warns(UserWarning, match=r"all have points 1.0, so that no comparison tells them apart; .*outcome"):
+        mcts_envs.check_game(game, faces=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mcts_envs.check_game(replace(game, outcome=outcome), faces=False)
+
+
+def test_what_an_observation_hides_and_no_determinize_redraws():
+    told = "look the same to player 0 and not to player 1; what observe hides from player 0 its planners still see"
+    with pytest.warns(UserWarning, match=told):
+        mcts_envs.check_game(replace(leduc.GAME, key=default_key, determinize=default_determinize), faces=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mcts_envs.check_game(leduc.GAME, faces=False)

@@ -1,4 +1,4 @@
-"""check_game tells of integers for which a field of the state has no room; compiled code keeps their lower bits."""
+"""check_game tells of numbers for which a field of the state has no room; compiled code keeps a part of them."""
 
 from dataclasses import replace
 
@@ -30,11 +30,19 @@ def _pot(state, actions, rewards):
     s.pot -= s.turn + 1
 
 
+@kernel(STEP)
+def _third(state, actions, rewards):
+    pig.step(state, actions, rewards)
+    s = record(state, pig.STATE)
+    s.pot = s.pot / 3
+
+
 @pytest.mark.parametrize(
     ("step", "told"),
     [
         (_points, r"\d+ is assigned to 'points', of uint8, and compiled code keeps \d+; make the field wider"),
         (_pot, r"-\d is assigned to 'pot', of uint8, and compiled code keeps 25\d; make the field wider"),
+        (_third, r"\d\.\d+ is assigned to 'pot', of uint8, and loses its fraction; make the field a float"),
     ],
 )
 def test_a_number_without_room_is_told_with_its_line(step, told):
@@ -69,3 +77,12 @@ def test_numbers_without_room_are_refused(number):
 def test_a_scalar_without_room_is_refused():
     with pytest.raises(NoRoomError, match="128 is assigned to 'small', of int8, and compiled code keeps -128"):
         telling().small = 128
+
+
+@pytest.mark.parametrize("number", [0.5, np.float32(-1.5), np.array([1.0, 2.0, 2.5])])
+def test_fractions_are_refused(number):
+    s = telling()
+    with pytest.raises(NoRoomError, match="is assigned to 'cells', of uint8, and loses its fraction"):
+        s.cells[1] = number
+    with pytest.raises(NoRoomError, match=r"0\.5 is assigned to 'bits', of uint64, and loses its fraction"):
+        s.bits = 0.5

@@ -200,6 +200,22 @@ def test_what_is_no_kernel_is_not_registered(change, said):
 
 
 @pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            {"action_name": ("up", "down")},
+            r"action_name of count is \('up', 'down'\), no function; give .* __getitem__",
+        ),
+        ({"text": "a board"}, "text of count is 'a board', no function; give one$"),
+    ],
+)
+def test_what_people_look_at_comes_of_functions(change, said):
+    for refuse in (partial(mcts_envs.register, "Count-v0"), mcts_envs.check_game):
+        with pytest.raises(TypeError, match=said):
+            refuse(replace(count(), **change))
+
+
+@pytest.mark.parametrize(
     ("change", "error", "said"),
     [
         ({"observation_shape": 42}, TypeError, r"observation_shape 42 of count is int, not a tuple such as \(42,\)"),

@@ -181,6 +181,11 @@ def require_meeting(plan: "Plan", alone: str) -> None:
     ValueError
         If not; ``alone`` says what to write then.
     """
+    if len(plan.teams) == 1:
+        raise ValueError(
+            f"all {plan.seats} players of {plan.id} are one team, and meet nobody; compare agents in one seat of it: "
+            "give the setting opponent=NAME for who plays the others, such as opponent=agents:mcts"
+        )
     labels = [spec.label for spec in plan.agents]
     for label in plan.opponents:
         if label not in labels:
