@@ -87,8 +87,8 @@ class Look(NamedTuple):
         their variance, in the mean; else 1.
     apart : float
         Of what was done again where the same was observed, the share that came out in another way, but for ends.
-    alike : bool
-        Whether ends paid the same as all other steps.
+    barren : bool
+        Whether nothing was paid, at ends either.
     """
 
     length: float
@@ -99,7 +99,7 @@ class Look(NamedTuple):
     seconds: float
     chance: float
     apart: float = 0.0
-    alike: bool = False
+    barren: bool = False
 
 
 class Auto(Planner[Any]):
@@ -198,7 +198,7 @@ class Auto(Planner[Any]):
         hides = root.hidden.copies(view.player).particles or getattr(view.game, "redraws", False)
         endless = view.game.players == 1 and look.ended < 0.5 and not math.isnan(look.paid)
         tells = not hides and (look.chance > 0 or look.apart < _APART)
-        if view.game.players == 1 and look.new < _RECURRING and (endless or look.alike or tells):
+        if view.game.players == 1 and look.new < _RECURRING and (endless or look.barren or tells):
             return "graph", limits, f"one player, and {1 - look.new:.0%} of the states met were met before"
         settings: dict[str, Any] = {**limits}
         if endless:
@@ -272,7 +272,7 @@ def _look(root: Any, player: int, stream: Any, seconds: float) -> Look:
     same, each = min(paid) if len(paid) == 1 else math.nan, (time.perf_counter() - started) / max(1, steps)
     chance = _chance(root, player, stream) if game.players == 1 else 1.0
     unlike, ended = apart / max(1, again), ends / len(lengths)
-    return Look(float(np.median(lengths)), ended, once, same, max(lengths), each, chance, unlike, len(ever) == 1)
+    return Look(float(np.median(lengths)), ended, once, same, max(lengths), each, chance, unlike, ever == {0.0})
 
 
 def _steered(game: Game) -> bool:

@@ -4,6 +4,7 @@ The names of the first two are those of G. Chaslot et al., "Progressive Strategi
 the *robust* child has the most visits, the *max* child the greatest value.
 """
 
+from math import isclose
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,7 @@ def max_visits(visits: Ints, values: Floats, legal: Ints, stream: Bytes) -> int:
     the one that does nothing, for ever.
     """
     tried, means = visits[legal], np.nan_to_num(values[legal], nan=-np.inf)
-    if tried.min() > 0 and tried.max() - tried.min() <= 1 and means.min() == means.max():
+    if tried.min() > 0 and tried.max() - tried.min() <= 1 and isclose(means.min(), means.max()):  # sums are rounded
         return int(legal[below(stream, len(legal))])
     return int(legal[np.lexsort((-np.arange(len(legal)), means, visits[legal]))[-1]])
 

@@ -60,3 +60,28 @@ def test_it_searches_a_graph_where_no_end_of_random_games_pays():
     assert env.unwrapped.gone == 0
     assert auto.last_result.copies.particles
     assert auto.picked.startswith("graph(")
+
+
+class Ledge(gym.Env):
+    """Who falls off at either side is paid no more; how fast one slides is unseen."""
+
+    action_space, observation_space = spaces.Discrete(2), spaces.Discrete(9)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.place, self.speed = 4, int(self.np_random.integers(2))
+        return self.place, {}
+
+    def step(self, action):
+        self.speed += 2 * int(action) - 1
+        self.place += self.speed
+        fell = not 0 <= self.place <= 8
+        return min(max(self.place, 0), 8), 1.0, fell, False, {}
+
+
+def test_who_is_paid_for_lasting_searches_no_graph_where_something_is_hidden():
+    env, auto = agents.remember(Ledge()), agents.make("auto", simulations=20, seed=0)
+    env.reset(seed=0)
+    auto.act(env)
+    assert auto.last_result.copies.particles
+    assert "paid for lasting" in auto.picked

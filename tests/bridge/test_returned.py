@@ -8,7 +8,8 @@ from pettingzoo import ParallelEnv
 
 import agents
 from agents import bridge
-from agents.bridge.returned import StepError
+from agents.bridge.copying.chance import Watch
+from agents.bridge.returned import StepError, tried
 from tests.bridge.worlds import Walk, mcts
 
 LATE = 3
@@ -298,3 +299,12 @@ def test_what_raises_after_an_action_that_was_tried_ahead_says_how_legal_ones_ar
         agents.make("mcts", simulations=50, **settings).act(env)
     (note,) = raised.value.__notes__
     assert note.startswith("a planner tried step(1) ahead; if that is not legal there, say it as info['action_mask']")
+
+
+def test_no_action_is_named_where_an_adapter_plays_on():
+    def play(draw):
+        raise KeyError(draw(2))
+
+    with pytest.raises(KeyError) as raised:
+        Watch("game", tried).step(play, lambda below: below)
+    assert not hasattr(raised.value, "__notes__")

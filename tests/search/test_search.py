@@ -119,6 +119,8 @@ class TestRecommendation:
     def test_max_visits_draws_one_where_nothing_tells_them_apart(self):
         legal, visits, values = np.array([0, 2, 3]), np.array([6, 0, 5, 5]), np.array([0.3, np.nan, 0.3, 0.3])
         assert {max_visits(visits, values, legal, new_stream(k)) for k in range(30)} == {0, 2, 3}
+        values[2] = 0.1 + 0.2  # which is 0.30000000000000004
+        assert {max_visits(visits, values, legal, new_stream(k)) for k in range(30)} == {0, 2, 3}
         values[3] = 0.2
         assert {max_visits(visits, values, legal, new_stream(k)) for k in range(30)} == {0}
 
