@@ -320,7 +320,7 @@ def _twin_to_keep(source: Any) -> tuple[Any, list[Any] | None]:
     if origin is not None and _SPARES.get(origin):
         spares = _SPARES[origin]
         spare = spares.pop()
-        if origin is source:  # of what snapshots leave out a copy has as much as a new one
+        if origin is source:  # what snapshots leave out nothing brings back between simulations of copies either
             spare.reset()
         return spare, spares
     try:
