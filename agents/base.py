@@ -55,6 +55,19 @@ class Agent(ABC):
         self._leaf: tuple[Any, ...] = ()
         self._compares = False
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute.
+
+        Raises
+        ------
+        AttributeError
+            If it is a limit of the budget, which an agent of this package would go on without.
+        """
+        if name in LIMITS and type(self).__module__.startswith("agents."):
+            cure = f"agents.make({self.name!r}, {name}={value!r})"
+            raise AttributeError(f"{name} of an agent is settled when it is made; make another: {cure}")
+        super().__setattr__(name, value)
+
     def __getstate__(self) -> dict[str, Any]:
         left_out = {name for kind in type(self).__mro__ for name in vars(kind).get("_transient", ())}
         kept = {name: reference(value) for name, value in vars(self).items() if name not in left_out}

@@ -216,6 +216,14 @@ class TestInterrupts:
         assert agent.search(env).simulations == 5
 
 
+@pytest.mark.parametrize("name", ["mcts", "auto", "rhea", "best"])
+def test_limits_are_settled_when_an_agent_is_made(name):
+    agent = agents.make(name)
+    with pytest.raises(AttributeError, match=rf"make another: agents.make\('{name}', simulations=500\)"):
+        agent.simulations = 500
+    Toy(simulations=5).time_limit = 3.0  # planners of one's own may hold what they like
+
+
 class TestLoading:
     """A planner that takes half a second to load at its first use."""
 
