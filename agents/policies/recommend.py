@@ -4,7 +4,6 @@ The names of the first two are those of G. Chaslot et al., "Progressive Strategi
 the *robust* child has the most visits, the *max* child the greatest value.
 """
 
-from math import isclose
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,11 +18,11 @@ if TYPE_CHECKING:
 def max_visits(visits: Ints, values: Floats, legal: Ints, stream: Bytes) -> int:
     """Play the most visited action; among equals the one with the greater mean return, then the first.
 
-    Where all were tried as often, give or take one, and none brought more than another, one is drawn: the first may be
-    the one that does nothing, for ever.
+    Where all were tried as often, give or take one, and nothing was paid, one is drawn: the first may be the one that
+    does nothing, for ever.
     """
     tried, means = visits[legal], np.nan_to_num(values[legal], nan=-np.inf)
-    if tried.min() > 0 and tried.max() - tried.min() <= 1 and isclose(means.min(), means.max()):  # sums are rounded
+    if tried.min() > 0 and tried.max() - tried.min() <= 1 and not means.any():
         return int(legal[below(stream, len(legal))])
     return int(legal[np.lexsort((-np.arange(len(legal)), means, visits[legal]))[-1]])
 

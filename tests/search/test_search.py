@@ -116,12 +116,12 @@ class TestRecommendation:
         assert max_visits(np.array([5, 9, 5, 4]), np.array([0.1, 9, 0.3, 1.0]), legal, new_stream(0)) == 2
         assert max_visits(np.array([5, 0, 3, 5]), np.array([0.3, 0, 0.3, 0.3]), legal, new_stream(0)) == 0
 
-    def test_max_visits_draws_one_where_nothing_tells_them_apart(self):
-        legal, visits, values = np.array([0, 2, 3]), np.array([6, 0, 5, 5]), np.array([0.3, np.nan, 0.3, 0.3])
+    def test_max_visits_draws_one_where_nothing_was_paid(self):
+        legal, visits, values = np.array([0, 2, 3]), np.array([6, 0, 5, 5]), np.array([0.0, np.nan, 0.0, 0.0])
         assert {max_visits(visits, values, legal, new_stream(k)) for k in range(30)} == {0, 2, 3}
-        values[2] = 0.1 + 0.2  # which is 0.30000000000000004
-        assert {max_visits(visits, values, legal, new_stream(k)) for k in range(30)} == {0, 2, 3}
-        values[3] = 0.2
+        values[3] = -0.1
+        assert {max_visits(visits, values, legal, new_stream(k)) for k in range(30)} == {0}
+        values[[0, 2, 3]] = 15.0  # whoever is paid for lasting is safe by each
         assert {max_visits(visits, values, legal, new_stream(k)) for k in range(30)} == {0}
 
     def test_max_value_ignores_untried(self):
