@@ -34,7 +34,6 @@ in another way, as where it leaves out what the player holds."""
 _SHORT, _LONG = 15, 60
 """Bounds of the horizon where there is no end in sight."""
 
-
 _COURSES = 4
 """So often the same actions are done to see whether they lead to the same."""
 
@@ -196,25 +195,26 @@ class Auto(Planner[Any]):
         root: Any = view.state.copy()
         look = _look(root, view.player, self.stream, math.inf if seconds == math.inf else max(seconds, _SECONDS))
         hides = root.hidden.copies(view.player).particles or getattr(view.game, "redraws", False)
-        endless = view.game.players == 1 and look.ended < 0.5 and not math.isnan(look.paid)
+        alone = view.game.players == 1
+        endless = alone and look.ended < 0.5 and not math.isnan(look.paid)
         tells = not hides and (look.chance > 0 or look.apart < _APART)
-        if view.game.players == 1 and look.new < _RECURRING and (endless or look.barren or tells):
+        if alone and look.new < _RECURRING and (endless or look.barren or tells):
             return "graph", limits, f"one player, and {1 - look.new:.0%} of the states met were met before"
         settings: dict[str, Any] = {**limits}
         if endless:
             settings["horizon"] = int(min(max(seconds / 2 / look.seconds, _SHORT), _RUNS))
             return "runs", settings, f"random games of {look.longest} steps do not end, and pay the same all the way"
         ahead = seconds / _SIMULATIONS / look.seconds
-        steered = view.game.players == 1 and look.chance < _LITTLE and _steered(view.game) and not hides
+        steered = alone and look.chance < _LITTLE and _steered(view.game) and not hides
         if steered and ahead >= _SHORT:
             settings["horizon"] = int(min(max(ahead, _LONG), _AHEAD))
             return "policy_search", settings, f"numbers are observed, and chance has a share of {look.chance:.0%}"
-        if view.game.players == 1:  # whose games pay on the way; others are won at the end
+        if alone:  # whose games pay on the way; others are won at the end
             ahead /= min(view.game.actions, _TRIED)
         ahead = int(min(max(ahead, _SHORT), _LONG))
         if hides:
             settings |= {"loop": "information_set", "c": _CURIOUS}
-        if view.game.players == 1:
+        if alone:
             settings["discount"] = DISCOUNT
             if look.chance == 0 and not hides:
                 settings |= {"loop": "information_set", "reuse": True}

@@ -277,10 +277,7 @@ def _compare_steps(game: Game, plain: Game, state: Bytes, other: Bytes, actions:
     """Step a state compiled and another interpreted; return both after comparing everything that can be read."""
     state, rewards = stepped(game, state, actions)
     other, other_rewards = stepped(plain, other, actions)
-    law, cure = (
-        "compiled equals interpreted",
-        "compiled, globals are constants; what changes is a field",
-    )
+    law, cure = "compiled equals interpreted", "compiled, globals are constants; what changes is a field"
     require(np.array_equal(rewards, other_rewards), law, f"step paid {rewards} and {other_rewards}; {cure}")
     _compare_readers(game, plain, state, other)
     return state, other

@@ -341,20 +341,6 @@ def test_points_that_the_last_reward_gives_and_the_score_does_not():
 
 
 def test_scores_of_one_player_that_are_all_the_same_points():
-    @kernel(RESET)
-    def reset(state, seed):
-        seed_stream(state, seed)
-        record(state, SCORED).t = 0
-
-    @kernel(ACTIVE)
-    def active(state):
-        return record(state, SCORED).t < 3
-
-    @kernel(LEGAL)
-    def legal(state, player, actions):
-        actions[0] = 0
-        return 1
-
     @kernel(STEP)
     def step(state, actions, rewards):
         s, rewards[0] = record(state, SCORED), 0.0
@@ -362,15 +348,12 @@ def test_scores_of_one_player_that_are_all_the_same_points():
             s.t += 1
             rewards[0] = 1.0 + below(state, 100)
 
-    @kernel(STATUS)
-    def status(state, player):
-        return 1 if record(state, SCORED).t == 3 else 0
-
     @kernel(OUTCOME)
     def outcome(state, points):
         points[0] = 0.5
 
-    game = Game("score", 1, 1, blank(SCORED), reset, active, legal, step, status)
+    base = scored(0.0, 0.0, 0.0)
+    game = Game("score", 1, 1, blank(SCORED), base.reset, base.active, base.legal, step, base.status)
     with pytest.warns(UserWarning, match=r"all have points 1.0, so that no comparison tells them apart; .*outcome"):
         mcts_envs.check_game(game, faces=False)
     with warnings.catch_warnings():

@@ -243,19 +243,16 @@ class Watch:
 
     def step(self, step: Callable[[Any], Any], action: Any) -> Any:
         """Make a step of a simulated environment, and return what it returns."""
-        try:
-            return self._step(step, action)
-        except Exception as error:
-            self._tried(error, action)
-            raise
-
-    def _step(self, step: Callable[[Any], Any], action: Any) -> Any:
         if self._moved():  # the world has gone on, a policy has drawn, or another thread is at a step
             with GLOBALS:
                 self._save()
-        if self.apart:
-            return self._step_apart(step, action)
-        result = step(action)
+        try:
+            if self.apart:
+                return self._step_apart(step, action)
+            result = step(action)
+        except Exception as error:
+            self._tried(error, action)
+            raise
         if self._moved():
             with GLOBALS:
                 drawn = _changed(self._world, _states())
