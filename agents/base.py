@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from agents.budget import LIMITS
-from agents.settings import defaults_of, written
+from agents.settings import defaults_of, settings_of, written
 from agents.wrappers import OF_OBSERVATIONS, check_around, check_wrappers, resets_next
 from mcts_envs.core import errors
 from mcts_envs.core.api.quantized import quantized
@@ -61,12 +61,18 @@ class Agent(ABC):
         Raises
         ------
         AttributeError
-            If it is a limit of the budget, which an agent of this package would go on without.
+            If it is a setting that an agent of this package would go on without.
         """
-        if name in LIMITS and type(self).__module__.startswith("agents."):
-            cure = f"agents.make({self.name!r}, {name}={value!r})"
+        if type(self).__module__.startswith("agents.") and self._settled(name):
+            cure = f"agents.make({self.name!r}, {name}={written(value)})"
             raise AttributeError(f"{name} of an agent is settled when it is made; make another: {cure}")
         super().__setattr__(name, value)
+
+    def _settled(self, name: str) -> bool:
+        """Say whether nothing would look at an attribute: limits, parameters, and settings once the agent has acted."""
+        if name in LIMITS or name in vars(self).get("parameters", ()):
+            return True
+        return self._prepared is not None and not name.startswith("_") and name in settings_of(type(self))
 
     def __getstate__(self) -> dict[str, Any]:
         left_out = {name for kind in type(self).__mro__ for name in vars(kind).get("_transient", ())}

@@ -224,6 +224,16 @@ def test_limits_are_settled_when_an_agent_is_made(name):
     Toy(simulations=5).time_limit = 3.0  # planners of one's own may hold what they like
 
 
+def test_settings_are_settled_when_an_agent_has_acted():
+    agent = agents.make("mcts", simulations=5)
+    agent.horizon = 1
+    assert agent.search(started()).steps == 5
+    for name, value in {"horizon": 30, "discount": 0.5, "c": 2.0}.items():
+        with pytest.raises(AttributeError, match=rf"{name} of an agent is settled .*\('mcts', {name}={value}\)"):
+            setattr(agent, name, value)
+    agent.label = "mine"
+
+
 class TestLoading:
     """A planner that takes half a second to load at its first use."""
 
