@@ -30,7 +30,7 @@ _REGISTERED: dict[str, "Adapter"] = {}
 
 
 class Adapter:
-    """What an environment does not say itself: any of these methods; ``env`` is unwrapped.
+    """What an environment does not say itself: any of these methods; ``env`` is unwrapped, ``kind`` is its class.
 
     ``copy(env) -> snapshot`` and ``restore(env, snapshot)``
         The state, which another environment, made and reset in the same way, can take over: all that is to come is
@@ -57,6 +57,9 @@ class Adapter:
     ``draws(env, whether)`` with ``observe(env, agent) -> observation``
         Whether steps of a copy draw what they show, where that takes most of their time: simulations step without it,
         and ask ``observe`` for what is shown now, with or without, where they look at it.
+    ``hastened(kind) -> class``
+        A class derived from that of the environment, which copies are made: its steps take less time and come to the
+        same, bit by bit. ``kind`` itself where there is none.
     ``renew(env)``
         Makes anew what earlier episodes have left their mark on, as a world that counts on: called before a reset of
         what :func:`agents.remember` remembers, so that another environment, reset in the same way, goes on as it does.
@@ -73,6 +76,7 @@ class Adapter:
     play: Any = None
     draws: Any = None
     observe: Any = None
+    hastened: Any = None
     renew: Any = None
 
 

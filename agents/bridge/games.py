@@ -175,12 +175,24 @@ def _game(
             seats=seats,
             watch=Watch(cls.__name__, tried),
             adapter=adapter,
+            copied_as=_copied_as(cls, adapter),
             structure=structure(shown),
             variants=shaped(functions["observe"], shown),
             **bounds(shown),
             **functions,
         )
     return games[key]
+
+
+def _copied_as(cls: Any, adapter: Any) -> Any:
+    """Return the class of copies as an adapter has it; None where they are of their original's."""
+    if adapter is None or adapter.hastened is None:
+        return None
+    made = adapter.hastened(cls)
+    if not (isinstance(made, type) and issubclass(made, cls)):
+        said = f"{type(adapter).__name__}.hastened({cls.__name__}) is {made!r}"
+        raise TypeError(f"{said}; return a class that is derived from {cls.__name__}, or that itself")
+    return None if made is cls else made
 
 
 def _size(space: Any) -> int:

@@ -63,6 +63,8 @@ class ForeignGame(Game):
         the original, and how that was seen; ``("hides", player)``.
     structure : gymnasium.Space, optional
         Of what players see, where that is no array, and the same for all.
+    copied_as : type, optional
+        The class of copies, derived from the environment's, as an adapter has it; None: the same.
     loops : mapping
         What makes a uniform rollout quicker (:mod:`agents.bridge.rollouts`), for a ``step`` and a ``legal``.
     **fields
@@ -74,6 +76,7 @@ class ForeignGame(Game):
     seats: tuple[ForeignSeat, ...] = ()
     watch: Watch = field(default_factory=lambda: Watch("environment", tried))
     adapter: Adapter | None = None
+    copied_as: type | None = None
     notes: dict[Any, Any] = field(default_factory=dict)
     structure: Any = None
     loops: Mapping[Any, Any] = field(default_factory=dict)
@@ -224,6 +227,8 @@ class ForeignState:
         """Become another environment, or the same one once more, in wrappers as they are around the live one."""
         if env is not self.env or wrappers is not self.wrappers:
             self.env, self.wrappers, self._around = env, wrappers, None
+            if self.game.copied_as is not None:
+                env.__class__ = self.game.copied_as
         elif self._around is not None and not self._around.opaque:
             self._around.restore()
 

@@ -323,6 +323,18 @@ def test_minigrid_is_told_apart_by_its_adapter(env_id):
     assert mcts(10, horizon=10, loop="closed", information="full").act(env) in range(7)
 
 
+def test_copies_are_of_a_class_that_is_derived_from_the_environments(registered):
+    class Other(bridge.Adapter):
+        def hastened(self, kind):
+            return dict
+
+    bridge.register(Secret, Other())
+    env = Secret()
+    env.reset(seed=1)
+    with pytest.raises(TypeError, match=r"Other.hastened\(Secret\) is <class 'dict'>; return a class that is derived"):
+        bridge.view(env)
+
+
 def test_wrapped_grids_are_planned_in():
     pytest.importorskip("minigrid")
     from minigrid.wrappers import FlatObsWrapper, FullyObsWrapper, ImgObsWrapper
