@@ -94,6 +94,8 @@ def copier_of(live: Any, state: ForeignState) -> Copier:
                     f"{name} may have been stepped as it was tried ({_listed(refused)}); reset it, and {means} is tried"
                 )
             try:
+                if known is None:
+                    _check_hastened(live, state, make)
                 made = make()
                 fault = None if known else _fault(live, state, make)
             except (KeepsError, StepError):
@@ -240,6 +242,38 @@ def _fault(live: Any, state: ForeignState, make: Callable[[], Copier]) -> str | 
             stacklevel=2,
         )
     return None
+
+
+def _check_hastened(live: Any, state: ForeignState, make: Callable[[], Copier]) -> None:
+    """Let copies stay of the environment's own class where those of the adapter's show something else."""
+    game, quick, walks = live.game, live.game.copied_as, list[Any]()
+    if quick is None:
+        return
+    for kind in None, None, quick:
+        vars(game)["copied_as"] = kind
+        try:
+            walks.append(_walk(live, state, make()))
+        except Exception as error:
+            if kind is None:
+                vars(game)["copied_as"] = quick
+                raise
+            walks.append(error)
+    if walks[1] != walks[2]:
+        vars(game)["copied_as"] = None
+        if walks[0] == walks[1]:
+            made = f"{type(game.adapter).__name__}.hastened({type(live.env).__name__})"
+            warnings.warn(
+                f"copies are not of the class {made}, which shows something else than they do: "
+                f"{_first_difference(*walks[1:])}",
+                stacklevel=2,
+            )
+
+
+def _first_difference(walk: Any, other: Any) -> str:
+    if isinstance(other, Exception):
+        return f"{type(other).__name__}: {other}"
+    steps = next(t for t, each in enumerate(walk) if t >= len(other) or other[t] != each)
+    return f"after {steps} steps from here"
 
 
 def _looks_at_window(live: Any, state: ForeignState, copy: Copy) -> bool:

@@ -108,7 +108,7 @@ def single(rounds: int) -> list[Figure]:
     """Measure simulations a second in environments of Gymnasium, both with their defaults, against gymcts.
 
     Its rollouts go to the end. Ours do where that is near. The environment's own steps, as many as our search makes,
-    are timed alone too: no search of so many is quicker.
+    are timed alone too: no search of so many is quicker, but where an adapter's copies are.
     """
     from gymcts.gymcts_agent import GymctsAgent
     from gymcts.gymcts_deepcopy_wrapper import DeepCopyMCTSGymEnvWrapper

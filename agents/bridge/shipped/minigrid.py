@@ -11,6 +11,7 @@ from minigrid.core.world_object import Wall
 from minigrid.minigrid_env import MiniGridEnv
 
 from agents.bridge.adapters import Adapter
+from agents.bridge.shipped.rebound import derived
 
 _UNSEEN, _EMPTY, _BEYOND = (0, 0, 0), (OBJECT_TO_IDX["empty"], 0, 0), Wall()
 _OWN = "gen_obs", "gen_obs_grid", "get_view_exts"
@@ -38,8 +39,7 @@ class MiniGrid(Adapter):
                 return kind.gen_obs(self)
             return {"image": _seen(self), "direction": self.agent_dir, "mission": self.mission}
 
-        names = {name: getattr(kind, name) for name in ("__doc__", "__module__", "__qualname__")}
-        return type(kind.__name__, (kind,), {**names, "gen_obs": gen_obs})
+        return derived(kind, gen_obs=gen_obs)
 
 
 def _inside(thing: Any) -> Any:

@@ -1,0 +1,108 @@
+"""Copies of a class whose steps come to the same in less time, as an adapter has it."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.envs.classic_control.acrobot import AcrobotEnv
+from gymnasium.envs.toy_text.blackjack import BlackjackEnv
+
+import agents
+from agents import bridge
+from agents.bridge.adapters import adapter_of
+from agents.bridge.shipped.rebound import derived
+
+
+class Steps(gym.Env):
+    """Counts how often it was told to go up; observes it."""
+
+    action_space = observation_space = gym.spaces.Discrete(100)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at = 0
+        return 0, {}
+
+    def step(self, action):
+        self.at += action % 2
+        return self.at, float(action % 2), self.at == 50, False, {}
+
+
+def quick(monkeypatch, **methods):
+    """Return the game of such steps, of which an adapter has a class with other methods."""
+
+    class Quick(bridge.Adapter):
+        def hastened(self, kind):
+            return derived(kind, **methods)
+
+    monkeypatch.setitem(bridge.adapters._REGISTERED, f"{__name__}.Steps", Quick())
+    adapter_of.cache_clear()
+    env = Steps()
+    env.reset(seed=1)
+    return env, bridge.view(env)
+
+
+@pytest.fixture(autouse=True)
+def _forgotten():
+    yield
+    adapter_of.cache_clear()
+
+
+def hits(self, action):
+    self.at += action & 1
+    return self.at, float(action & 1), self.at == 50, False, {}
+
+
+def test_copies_are_of_that_class(monkeypatch):
+    env, view = quick(monkeypatch, step=hits)
+    state = view.state.copy()
+    assert type(state.env).step is hits
+    assert type(state.copy().env).step is hits
+    assert (type(env), type(state.env).__qualname__) == (Steps, "Steps")
+    assert agents.make("mcts", simulations=20, horizon=5).act(env) % 2
+
+
+def fails(self, action):
+    raise RuntimeError("never mind")
+
+
+@pytest.mark.parametrize(
+    ("step", "why"),
+    [(lambda self, action: (self.at, 0.0, False, False, {}), "after 2 steps"), (fails, "RuntimeError: never mind")],
+)
+def test_a_class_that_comes_to_something_else_is_told_of_and_left(monkeypatch, step, why):
+    env, view = quick(monkeypatch, step=step)
+    with pytest.warns(UserWarning, match=rf"not of the class Quick.hastened\(Steps\), which shows.*: {why}"):
+        state = view.state.copy()
+    assert type(state.env) is Steps
+    assert agents.make("mcts", simulations=20, horizon=5).act(env) % 2
+
+
+@pytest.mark.parametrize(("noise", "mode"), [(0.0, "book"), (0.5, "nips")])
+def test_acrobots_swing_as_gymnasiums_bit_by_bit(noise, mode):
+    kind = adapter_of(AcrobotEnv).hastened(AcrobotEnv)
+    one, other = AcrobotEnv(), kind()
+    rng = np.random.default_rng(7)
+    for env in (one, other):
+        env.reset(seed=3)
+        env.torque_noise_max, env.book_or_nips = noise, mode
+    for action in rng.integers(3, size=1000):
+        said, quicker = one.step(action), other.step(action)
+        assert said[0].tobytes() == quicker[0].tobytes()
+        assert said[1:] == quicker[1:]
+        assert one.state.tobytes() == other.state.tobytes()
+
+
+@pytest.mark.parametrize("settings", [{}, {"natural": True}, {"sab": True}])
+def test_hands_are_dealt_as_gymnasiums(settings):
+    kind = adapter_of(BlackjackEnv).hastened(BlackjackEnv)
+    one, other = BlackjackEnv(**settings), kind(**settings)
+    rng = np.random.default_rng(7)
+    for seed in range(300):
+        assert one.reset(seed=seed) == other.reset(seed=seed)
+        over = False
+        while not over:
+            action = int(rng.integers(2))
+            said = one.step(action)
+            assert said == other.step(action)
+            assert (one.player, one.dealer) == (other.player, other.dealer)
+            over = said[2]
