@@ -1,6 +1,7 @@
 """Things of an environment that lie where copies may miss them, with games whose values are known."""
 
 import copy
+import math
 import time
 from collections import deque
 from threading import Lock
@@ -378,3 +379,31 @@ def test_a_graph_of_sets_is_walked_once():
     for lane in made:
         lane.others = set(made)
     assert digest(made) == digest(copy.deepcopy(made))
+
+
+class Weighed(Cards):
+    """A first step of no weight, and then guesses of a secret sign: nothing times a sign is 0.0 or -0.0."""
+
+    def __init__(self):
+        super().__init__(secret=True)
+
+    def pay(self, action):
+        weight = 0.0 if self.at == 1 else 1.0
+        return weight * (1 if action == self.card else -1)
+
+
+def test_nothing_that_was_paid_tells_no_secret_by_its_sign():
+    for seed in range(4):
+        env = remember(Weighed())
+        env.reset(seed=seed)
+        env.step(0)
+        result = agents.make("flat_mc", horizon=1, simulations=800, seed=seed).search(env)
+        assert result.copies.hidden == "drawn by replay"
+        assert np.abs(result.values).max() < 0.5  # a guess: 1 or -1
+
+
+def test_zeros_of_both_signs_are_equal():
+    positive = 0.0, [0.0], np.zeros(3, np.float32), np.float64(0.0), np.zeros((2, 2), complex)
+    assert digest(positive) == digest((-0.0, [-0.0], -positive[2], -positive[3], -positive[4]))
+    assert digest((np.float64(math.nan), 1.5, -1.5)) == digest((np.float64(math.nan), 1.5, -1.5))
+    assert digest((1.5, np.ones(2))) != digest((-1.5, np.ones(2))) != digest((-1.5, -np.ones(2)))

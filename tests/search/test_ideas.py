@@ -186,6 +186,14 @@ class TestSolver:
         with pytest.raises(ValueError, match=r"select='mcts_solver' is for games without chance"):
             MCTS(select="mcts_solver", simulations=5).search(env)
 
+    @pytest.mark.parametrize("gamble", [0, 1, 2, 3])
+    @pytest.mark.parametrize("after", [END, 1])
+    def test_luck_is_refused_whichever_action_tries_it(self, gamble, after):
+        there = dict.fromkeys(range(4), (END, 0.0)) | {gamble: [(0.5, after, 1.0), (0.5, END, -2.0)]}
+        game = table_game({0: (1, there), 1: (2, {0: (END, 0.0)})})
+        with pytest.raises(ValueError, match="chance decides"):
+            MCTS(select="mcts_solver", simulations=5).search(view_of(game))
+
     def test_another_select_proves_nothing(self):
         with pytest.raises(ValueError, match="recommend='proved' plays by what select='mcts_solver' or"):
             MCTS(recommend="proved", simulations=5).search(view_of(at_once(1.0, 0.0, 0.0, 0.0)))

@@ -68,12 +68,12 @@ def _token(value: Any, met: dict[int, int]) -> Any:
     """Return plain data that is equal for equal values."""
     kind: Any = type(value)
     if kind in _AS_IT_IS:
-        return value
+        return value + 0.0 if kind is float else value  # -0.0 equals 0.0, and is shown as it
     reader = _READERS.get(kind)
     if reader is not None:
         return reader(value, met)
     if isinstance(value, np.generic):
-        return value.tobytes()
+        return _memory(value)
     if isinstance(value, Enum):
         return str(value)
     if isinstance(value, BitGenerator) or are_generators(kind) or drawn(kind) in PIXELS:
@@ -192,10 +192,16 @@ def _proxy(value: Any, met: dict[int, int]) -> Any:
     return _token(behind(value), met)
 
 
+def _memory(value: Any) -> bytes:
+    """Return the memory of an array or a number of NumPy's, in which no zero is negative."""
+    memory: bytes = (value + 0 if value.dtype.kind in "fc" else value).tobytes()
+    return memory
+
+
 def _array(value: Any, met: dict[int, int]) -> Any:
     if value.dtype.hasobject:
         return _items(value.flat, met)
-    memory = value.tobytes()
+    memory = _memory(value)
     return memory if len(memory) < _LARGE else hash(memory)  # to pass it on takes several times as long
 
 
