@@ -1,9 +1,14 @@
 """Agents of many people in one comparison: none is played by another's files, nor spoilt by what another sets."""
 
+import os
+import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from agents.arena import Plan, parse_agents
+from agents.arena.running.runner import Crew
 from mcts_envs.core.compiling.sources import closure_digest
 from mcts_envs.core.loading import load
 
@@ -36,3 +41,99 @@ def test_a_file_beside_an_init_is_known_by_what_it_imports_by_name(tmp_path: Pat
     before = closure_digest(tmp_path / "my_agent.py")
     (tmp_path / "my_help.py").write_text("def pick(env): return 10\n")
     assert closure_digest(tmp_path / "my_agent.py") != before
+
+
+GUILTY = """
+import os, random, signal, warnings
+import numpy as np
+
+def ring(*_): raise TimeoutError("my time is over")
+def alarm():
+    signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
+
+DEEDS = {
+    "none": lambda: None,
+    "folder": lambda: os.chdir("/"),
+    "errors": lambda: np.seterr(all="raise"),
+    "warnings": lambda: warnings.simplefilter("error"),
+    "seeds": lambda: (random.seed(42), np.random.seed(42)),
+    "alarm": alarm,
+}
+
+class Guilty:
+    def __init__(self, deed, made=False):
+        self.deed = DEEDS[deed]
+        if made:
+            self.deed()
+    def act(self, env):
+        self.deed()
+        return int(env.unwrapped.legal_actions()[0])
+"""
+
+INNOCENT = """
+import random, time, warnings
+import numpy as np
+
+class Good:
+    def reset(self):
+        self.weights = np.loadtxt("weights.txt")
+    def act(self, env):
+        assert np.loadtxt("weights.txt").shape == (3,)
+        np.array([1.0]) / 0
+        warnings.warn("careful")
+        time.sleep(0.03)
+        legal = env.unwrapped.legal_actions().tolist()
+        return legal[(random.randrange(1000) + np.random.randint(1000)) % len(legal)]
+"""
+
+AT_IMPORT = """
+import os, warnings
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+os.chdir(HERE)
+np.seterr(all="raise")
+warnings.simplefilter("error")
+
+def act(env):
+    assert os.getcwd() == HERE
+    try:
+        np.array([1.0]) / 0
+    except FloatingPointError:
+        return int(env.unwrapped.legal_actions()[0])
+"""
+
+
+@pytest.fixture
+def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in (("guilty_of_class", GUILTY), ("good_of_class", INNOCENT), ("inside/set_in_class", AT_IMPORT)):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.py").write_text(text)
+    (tmp_path / "weights.txt").write_text("1 2 3")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def ends(other: str) -> list[tuple[object, ...]]:
+    agents = parse_agents(f"other={other},good=good_of_class.py:Good")
+    plan = Plan("WallSurvival-v0", agents, {"board_size": 5})
+    rows = [played.row for played in Crew(plan).play(plan.jobs(2))]
+    return [(row.key, [(s.outcome, s.length) for s in row.seats], row.fault) for row in rows]
+
+
+@pytest.mark.filterwarnings("ignore:careful", "ignore:divide")
+@pytest.mark.skipif(os.name != "posix", reason="needs a timer")
+def test_what_an_agent_sets_for_the_whole_process_changes_no_game_of_others(room: Path) -> None:
+    alone = ends("guilty_of_class.py:Guilty:deed=none")
+    assert all(fault is None for *_, fault in alone)
+    before = room, np.geterr(), list(warnings.filters)
+    for deed in ("folder", "errors", "warnings", "seeds", "seeds:made=true", "alarm"):
+        assert ends(f"guilty_of_class.py:Guilty:deed={deed}") == alone, deed
+        assert (Path.cwd(), np.geterr(), list(warnings.filters)) == before, deed
+
+
+@pytest.mark.filterwarnings("ignore:careful", "ignore:divide")
+def test_what_a_file_sets_as_it_is_imported_holds_for_its_agents_alone(room: Path) -> None:
+    assert all(fault is None for *_, fault in ends("inside/set_in_class.py:act"))
+    assert Path.cwd() == room
