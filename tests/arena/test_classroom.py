@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.arena import Plan, parse_agents
+from agents.arena import Plan, compare, parse_agents
 from agents.arena.running.runner import Crew
 from mcts_envs.core.compiling.sources import closure_digest
 from mcts_envs.core.loading import load
@@ -137,3 +137,24 @@ def test_what_an_agent_sets_for_the_whole_process_changes_no_game_of_others(room
 def test_what_a_file_sets_as_it_is_imported_holds_for_its_agents_alone(room: Path) -> None:
     assert all(fault is None for *_, fault in ends("inside/set_in_class.py:act"))
     assert Path.cwd() == room
+
+
+FIRST_MOVES = """
+def nothing(env):
+    return None
+
+def ahead(env):
+    env.step(10**6)
+"""
+
+
+def test_what_is_wrong_in_a_first_move_stops_nobody_but_its_agent(tmp_path: Path) -> None:
+    file = tmp_path / "first_moves.py"
+    file.write_text(FIRST_MOVES)
+    report = compare(
+        Plan("LaneDefense3x3-v0", parse_agents(f"random,{file}:nothing,{file}:ahead")), 1, folder=tmp_path / "out"
+    )
+    told = dict(sorted((row.forfeit["reason"], row.forfeit["message"]) for row in report.forfeited if row.forfeit))
+    assert report.finished
+    assert list(told) == ["crash", "illegal"]
+    assert "nothing returned None, which is no action" in told["illegal"]
