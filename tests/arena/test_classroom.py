@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from agents.arena import Plan, compare, parse_agents
+from agents.arena.report.table import remarks
 from agents.arena.running.runner import Crew
 from mcts_envs.core.compiling.sources import closure_digest
 from mcts_envs.core.loading import load
@@ -158,3 +159,8 @@ def test_what_is_wrong_in_a_first_move_stops_nobody_but_its_agent(tmp_path: Path
     assert report.finished
     assert list(told) == ["crash", "illegal"]
     assert "nothing returned None, which is no action" in told["illegal"]
+    said = "\n".join(remarks(report))
+    assert "2 episodes were lost by forfeit and count as lost; the first of each agent:\n- " in said
+    assert said.count("\n- ") == 2
+    assert "nothing, episode 0: illegal: NoActionError: nothing returned None" in said
+    assert "ahead, episode 0: crash: " in said
