@@ -44,6 +44,7 @@ def test_a_file_beside_an_init_is_known_by_what_it_imports_by_name(tmp_path: Pat
     assert closure_digest(tmp_path / "my_agent.py") != before
 
 
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "my_bot.py"
 GUILTY = """
 import os, random, signal, warnings
 import numpy as np
@@ -164,3 +165,18 @@ def test_what_is_wrong_in_a_first_move_stops_nobody_but_its_agent(tmp_path: Path
     assert said.count("\n- ") == 2
     assert "nothing, episode 0: illegal: NoActionError: nothing returned None" in said
     assert "ahead, episode 0: crash: " in said
+
+
+def test_of_many_files_those_that_were_edited_are_named_alone(tmp_path: Path) -> None:
+    file, out = tmp_path / "edited_of_class.py", tmp_path / "out"
+    for text, error in (("", None), ("# better now", "another configuration")):
+        file.write_text(f"def act(env):\n    return 0 {text}\n")
+        plan = Plan("LaneDefense3x3-v0", parse_agents(f"random,same={EXAMPLE}:Bot,edited={file}:act"))
+        if error is None:
+            compare(plan, 1, folder=out)
+            continue
+        with pytest.raises(ValueError, match=error) as refused:
+            compare(plan, 1, folder=out)
+    told = str(refused.value)
+    assert "edited_of_class.py" in told
+    assert "my_bot.py" not in told
