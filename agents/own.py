@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from agents.apart import apart
 from agents.base import Agent, view_of
 from agents.reading import read
 from mcts_envs.core import errors
@@ -175,9 +176,10 @@ def make(path: str, seed: int, settings: dict[str, Any]) -> Agent:
     """
     found = class_of(path)
     _check_settings(found, settings)
-    if isinstance(found, type) and issubclass(found, Agent):
-        return found(**seeded(found, settings, seed))
-    return OwnAgent(found, settings, seed=seed)
+    with apart(str(source_of(path))):
+        if isinstance(found, type) and issubclass(found, Agent):
+            return found(**seeded(found, settings, seed))
+        return OwnAgent(found, settings, seed=seed)
 
 
 def class_of(path: str) -> Callable[..., Any]:
@@ -191,7 +193,8 @@ def class_of(path: str) -> Callable[..., Any]:
         If it is no class with ``act`` or ``predict``, and no function of an environment.
     """
     source, _, name = parted(path)
-    module = read(source)
+    with apart(str(source_of(path)), read=True):
+        module = read(source)
     if not hasattr(module, name):
         source_name = module.__name__
         known = [key for key, value in vars(module).items() if _plays(value) and value.__module__ == source_name]

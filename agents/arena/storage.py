@@ -365,11 +365,18 @@ def check_same(
     differences = [
         "the code of mcts_envs or agents has changed since"
         if key == "code"
-        else f"{key} {json.dumps(there.get(key))}, now {json.dumps(here.get(key))}"
+        else f"{key} {_unlike(there.get(key), here.get(key))}, now {_unlike(here.get(key), there.get(key))}"
         for key in changed
     ]
     if differences:
         raise ValueError(f"{folder} holds results of another configuration: {'; '.join(differences)}. {cure}")
+
+
+def _unlike(value: Any, other: Any) -> str:
+    """Return what of a value is otherwise in another one: of dictionaries those entries alone."""
+    if isinstance(value, Mapping) and isinstance(other, Mapping):
+        value = {name: each for name, each in value.items() if name not in other or other[name] != each}
+    return json.dumps(value)
 
 
 def _moves(row: Row, transitions: list[Transition]) -> str:

@@ -12,8 +12,6 @@ from types import ModuleType
 COLON = re.compile(r"(?<!(?<![\w.-])[A-Za-z]):|:(?![\\/])")
 """What parts a file or a module from what is named in it; the colon of a drive, as in ``C:\\bots``, parts nothing."""
 
-_IMPORTED = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
-
 
 def named_modules(package: str) -> Callable[[str], ModuleType]:
     """Return the ``__getattr__`` of a package whose modules are imported when they are first named."""
@@ -116,16 +114,17 @@ def _as_module(file: Path) -> str:
 
 
 def _check_found(file: Path) -> None:
-    """Check that what a file imports from beside it is what was found by that name."""
-    for beside in file.parent.iterdir():
-        module = sys.modules.get(beside.stem)
-        found = beside / "__init__.py" if beside.is_dir() else beside
-        if module is None or found.suffix != ".py" or not found.is_file() or found == file:
+    """Check that what a file imports from beside it, directly or not, now or later, is what is found by that name."""
+    from mcts_envs.core.compiling.sources import closure_of  # late, as above
+
+    for found in map(Path, closure_of(file)[1:]):
+        beside = found.parent if found.name == "__init__.py" else found
+        if beside.parent != file.parent:
             continue
-        if beside.stem in _IMPORTED.findall(file.read_text(encoding="utf-8", errors="replace")) and not _is_from(
-            module, found
-        ):
-            there = getattr(module, "__file__", "that of Python")
+        module = sys.modules.get(beside.stem)
+        spec = importlib.util.find_spec(beside.stem) if module is None else None
+        there = getattr(module, "__file__", None) or getattr(spec, "origin", None) or "that of Python"
+        if Path(there).resolve() != found:
             raise ImportError(f"of its import {beside.stem} there are two, {found} and {there}; rename one")
 
 

@@ -21,7 +21,7 @@ from agents.arena.formats.lineup_figures import ranks
 from agents.arena.report.report import report
 from agents.arena.report.table import remarks, render
 from agents.arena.rows import Match
-from agents.arena.running import worker
+from agents.arena.running import runner, worker
 from agents.arena.running.room import Room
 from agents.arena.running.runner import Crew
 from agents.arena.storage import EPISODES
@@ -176,6 +176,15 @@ def test_who_was_late_is_thinking_until_its_process_has_said_so() -> None:
     first, last = calls[: calls.index(0, calls.index(0) + 1) + 1], calls[-2:]
     assert first == [-1, None, -1, None, 0, None, 0]  # made and stepped, made ready, a move in time, and one late
     assert last == [-1, None]  # what comes after a game is no move
+
+
+def test_who_ended_its_process_did_not_think_for_as_long_as_nobody_looked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "wait", lambda *_: time.sleep(2.0))
+    plan = hostile("die", limits=Limits(move=0.3))
+    with Crew(plan, 1) as crew:
+        (played,) = crew.play(plan.jobs(1))
+    assert played.row.forfeit is not None
+    assert (played.row.forfeit["reason"], played.row.forfeit["type"]) == ("crash", "ProcessDied")
 
 
 def test_a_process_whose_parent_has_gone_as_it_began_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:

@@ -18,6 +18,7 @@ from pettingzoo import AECEnv
 
 import agents
 import mcts_envs
+from agents.apart import Streams
 from agents.arena import Plan, compare, environments, parse_agents
 from agents.arena.report.conclusion import conclusion
 from agents.arena.running.guarded import Guarded
@@ -202,7 +203,7 @@ def test_nobody_sees_the_dice(bots: Path) -> None:
 def test_nobody_sees_what_others_choose_at_the_same_time(bots: Path) -> None:
     env = mcts_envs.make_aec("Bomber-v0")
     env.reset(seed=1)
-    guard, seen = Guarded(agents.make(f"{bots}:first"), lambda: mcts_envs.make_aec("Bomber-v0")), []
+    guard, seen = Guarded(agents.make(f"{bots}:first"), lambda: mcts_envs.make_aec("Bomber-v0"), "", Streams()), []
     for choice in (0, 1, 2):
         env.reset(seed=1)
         env.step(choice)
@@ -216,7 +217,7 @@ def test_nobody_sees_what_others_choose_at_the_same_time(bots: Path) -> None:
 def test_looking_ahead_in_what_is_shown_foresees_nothing(bots: Path) -> None:
     env = gymnasium.make(f"mcts_envs/{ID}")
     env.reset(seed=0)
-    guard = Guarded(agents.make(f"{bots}:Lookahead"), lambda: gymnasium.make(f"mcts_envs/{ID}"))
+    guard = Guarded(agents.make(f"{bots}:Lookahead"), lambda: gymnasium.make(f"mcts_envs/{ID}"), "", Streams())
     before = env.unwrapped.clone_state()  # type: ignore[attr-defined]
     guard.reseed(1)
     guard.act(env)
@@ -232,7 +233,7 @@ def test_a_planner_of_ones_own_keeps_its_tree_and_plays_as_ours_does(tmp_path: P
 
 
 def _shown(bots: Path, env: Any) -> tuple[bytes, Any]:
-    guard = Guarded(agents.make(f"{bots}:first"), lambda: gymnasium.make(f"mcts_envs/{ID}"))
+    guard = Guarded(agents.make(f"{bots}:first"), lambda: gymnasium.make(f"mcts_envs/{ID}"), "", Streams())
     guard.reseed(7)
     twin = guard.look(env).unwrapped
     return np.asarray(twin._state).tobytes(), twin.position()

@@ -60,14 +60,7 @@ def remarks(report: Report) -> list[str]:
         bare = len(report.unrecorded)
         without = f", {'all' if bare == report.reused else bare} without a replay" if bare else ""
         result.append(f"{report.reused} {shape.unit} were there from before{without}; --fresh plays all of them anew")
-    if report.forfeited:
-        first = report.forfeited[0]
-        told = first.forfeit or {}
-        counted = "count as lost" if report.plan.scored else "have no return"
-        result.append(
-            f"{len(report.forfeited)} {shape.unit} were lost by forfeit and {counted}; the first: "
-            f"{shape.name(first)}: {told['reason']}: {in_words(told)}"
-        )
+    result += _forfeits(report)
     if report.truncated:
         first = report.truncated[0]
         result.append(
@@ -83,6 +76,20 @@ def remarks(report: Report) -> list[str]:
     if report.trial is not None:
         result.append(verdict(report.trial, f"{shape.episode}s"))
     return result + [f"doubtful: {doubt}" for doubt in report.doubts]
+
+
+def _forfeits(report: Report) -> list[str]:
+    """Say how many were lost by forfeit, and of each agent why it first did, a line each where they are several."""
+    firsts: dict[str, str] = {}
+    for row in report.forfeited:
+        told, loser = row.forfeit or {}, row.seats[row.last_asked or 0].agent
+        firsts.setdefault(loser, f"{report.plan.format.name(row)}: {told['reason']}: {in_words(told)}")
+    if not firsts:
+        return []
+    counted = "count as lost" if report.plan.scored else "have no return"
+    lost = f"{len(report.forfeited)} {report.plan.format.unit} were lost by forfeit and {counted}; the first"
+    several = [f"- {each}" for each in firsts.values()]
+    return [f"{lost}: {firsts.popitem()[1]}"] if len(firsts) == 1 else [f"{lost} of each agent:", *several]
 
 
 def outlook(plan: Plan, episodes: int, sprt: Sprt | None = None) -> str:

@@ -3,6 +3,7 @@
 import math
 import operator
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from time import perf_counter, process_time
 from typing import Any, TypeAlias
 
@@ -49,6 +50,8 @@ class Chair:
         self.seat = seat
         self._number, self._asked = number, asked
         self._look = agent.look if isinstance(agent, Guarded) else None
+        self._apart: Callable[[], AbstractContextManager[None]]
+        self._apart = agent.apart if isinstance(agent, Guarded) else nullcontext
         self._agent = agent = agent.agent if isinstance(agent, Guarded) else agent
         (self._limit, self._option), self._own_limit = limits.of_a_move, OVERRUN * own_limit
         self._clock: list[float] = []
@@ -82,7 +85,7 @@ class Chair:
         if self._look is not None:
             env = self._look(env)
         self._asked(self._number)
-        with agents_code():
+        with agents_code(), self._apart():
             started, used = perf_counter(), process_time()
             action = self._agent.act(env)
             seconds, cpu = perf_counter() - started, process_time() - used

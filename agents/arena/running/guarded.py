@@ -3,9 +3,11 @@
 import random
 import warnings
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from agents import bridge
+from agents.apart import Streams, apart
 from agents.arena.plan import Plan
 from agents.spec import AgentSpec
 from mcts_envs.core.api.env import GameEnv
@@ -15,8 +17,11 @@ from mcts_envs.core.players import Player
 
 def made(plan: Plan, spec: AgentSpec) -> Player:
     """Return a new agent of a plan; one of one's own is shown no more than its player may know."""
-    agent = plan.make(spec)
-    return Guarded(agent, plan.make_env) if spec.own else agent
+    if not spec.own:
+        return plan.make(spec)
+    streams = Streams()
+    streams.flow()
+    return Guarded(plan.make(spec), plan.make_env, str(spec.source()), streams)
 
 
 class Guarded:
@@ -31,22 +36,35 @@ class Guarded:
     agent : Player
     make_env : callable
         Makes an environment like the one that is played.
+    file : str
+        Where it is from.
+    streams : Streams
+        Its global ones.
     """
 
-    def __init__(self, agent: Player, make_env: Callable[[], Any]) -> None:
+    def __init__(self, agent: Player, make_env: Callable[[], Any], file: str, streams: Streams) -> None:
         self.agent = agent
         self._make_env = make_env
+        self._file, self._streams = file, streams
         self._twin: Any = None
         self._begun, self._chance = False, random.Random(0)
 
     def reseed(self, seed: int) -> None:
         """Start the agent's randomness anew, for another episode."""
         self._begun, self._chance = False, random.Random(seed)
-        self.agent.reseed(seed)
+        with self.apart():
+            self.agent.reseed(seed)
 
     def act(self, env: Any) -> int:
         """Return the action that the agent chooses when shown a copy."""
-        return self.agent.act(self.look(env))
+        shown = self.look(env)
+        with self.apart():
+            return self.agent.act(shown)
+
+    def apart(self) -> AbstractContextManager[None]:
+        """Return what the agent is asked in: what it sets for the whole process holds for nobody else."""
+        self._streams.flow()
+        return apart(self._file)
 
     def look(self, env: Any) -> Any:
         """Return what the agent is shown in place of a live environment."""

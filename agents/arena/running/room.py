@@ -13,9 +13,11 @@ from agents.arena.rows import Match, Played, Transition, blank_row
 from agents.arena.running.asking import Asked
 from agents.arena.running.guarded import made
 from agents.arena.running.play import play
+from agents.own import NoActionError
 from agents.spec import AgentSpec
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.multi import GameAECEnv
+from mcts_envs.core.own_code import is_own
 from mcts_envs.core.players import Player
 
 _MISTAKES = (ValueError, TypeError, ImportError, OSError)
@@ -85,7 +87,8 @@ class Room:
         """Let an agent make a move, and return what is wrong with how it is called, None if nothing is.
 
         That is what making an agent complains about, and what ``mcts_envs`` and ``agents`` themselves refuse when it
-        moves. Other exceptions are bugs of the agent, which its episodes will tell.
+        moves. Other exceptions are bugs of the agent, which its episodes will tell, and so is what is raised on the way
+        through code of one's own, and what it returns.
         """
         with self._at_home():
             env = self._plan.make_env()
@@ -95,7 +98,7 @@ class Room:
                 agent = made(self._plan, spec)
             self._plan.first_move(agent, env)
         except _MISTAKES as error:
-            return str(error) if agent is None or _is_refusal(error) else None
+            return str(error) if agent is None or _is_refusal(error, spec) else None
         except KeyboardInterrupt:
             raise
         except BaseException:
@@ -125,7 +128,9 @@ def _stepped(env: Any) -> Any:
     return env
 
 
-def _is_refusal(error: Exception) -> bool:
-    """Return whether this project raised an exception itself: it names a mistake then."""
-    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    return frame.f_globals.get("__name__", "").partition(".")[0] in ("mcts_envs", "agents")
+def _is_refusal(error: Exception, spec: AgentSpec) -> bool:
+    """Return whether this project raised an exception itself, asked by no code of one's own: that names a mistake."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    if isinstance(error, NoActionError) or (spec.own and any(is_own(each.f_code.co_filename) for each in frames)):
+        return False
+    return frames[-1].f_globals.get("__name__", "").partition(".")[0] in ("mcts_envs", "agents")

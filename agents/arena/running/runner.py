@@ -142,8 +142,9 @@ class Crew:
             if _out_of_memory(result):
                 self._dismiss(worker, todo)
                 return
-        overdue = worker.overdue(self._plan.limits)
-        if not (overdue or worker.ended):
+        ended = worker.ended
+        overdue = None if ended else worker.overdue(self._plan.limits)  # whoever has ended keeps nobody waiting
+        if not (overdue or ended):
             return
         if not worker.ready and not overdue:
             self._killed += 1

@@ -42,18 +42,22 @@ def kernels_in(folder: Path) -> int:
 
 
 def closure_of(source: Path) -> list[str]:
-    """Return a file, and all that it imports, directly or not, from its own package (or folder) and from this one."""
+    """Return a file, and all that it imports, directly or not, from its own package (or folder) and from this one.
+
+    From its folder too where that is of a package: who loads the file alone finds there what is imported by name.
+    """
     source = source.resolve()
     package = package_of(source)
     first, below, whole = str(source), str(package), (package / "__init__.py").exists()
     own, found, left = f"{_OWN}{os.sep}", {first}, [first]
+    beside = "" if first.startswith(own) else str(source.parent)
     while left:
         file = left.pop()
         # Single files come and go beside an open notebook; what is there of a package stays.
         imported = _imported if whole or file.startswith(own) else _imported.__wrapped__
         with contextlib.suppress(OSError):
             stat = os.stat(file)
-            new = imported(file, stat.st_mtime_ns, stat.st_size, below, whole) - found
+            new = imported(file, stat.st_mtime_ns, stat.st_size, below, beside) - found
             found |= new
             left += new
     # Ours come last: the order, and so the hash, shall not depend on where they are installed.
@@ -70,8 +74,8 @@ def _digest(files: Iterable[str]) -> str:
 
 
 @cache
-def _imported(file: str, modified: int, size: int, package: str, whole: bool) -> frozenset[str]:
-    """Return the files that a file imports; ``whole`` if ``package`` is one, and no folder of single files."""
+def _imported(file: str, modified: int, size: int, package: str, beside: str) -> frozenset[str]:
+    """Return the files that a file imports, from its package and from a folder beside it, if there is one."""
     found: set[str] = set()
     for name in _read(file, modified, size)[1]:
         level = len(name) - len(name.lstrip("."))
@@ -84,8 +88,8 @@ def _imported(file: str, modified: int, size: int, package: str, whole: bool) ->
         else:
             if inside:  # a folder above is called so: a package, with an __init__.py or without
                 found.update(_files(above or os.sep, name))
-            if not whole:
-                found.update(*(_files(package, part) for part in (top, name)))
+            if beside:
+                found.update(*(_files(beside, part) for part in (top, name)))
     return frozenset(found)
 
 
