@@ -255,6 +255,18 @@ def test_a_full_disk_is_told_with_what_to_do(tmp_path, monkeypatch, capsys, fits
     assert "1,024 steps" in capsys.readouterr().out
 
 
+def test_a_full_disk_names_the_policy_where_that_is_last(tmp_path, monkeypatch, capsys):
+    path = quick(tmp_path, checkpoint_every=256).path
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(storage, "save", full)
+    with pytest.raises(typer.Exit):
+        training.main(LANE, resume=path, timesteps=1536)
+    assert f"; make room, then resume with --resume {path}" in capsys.readouterr().err
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # TensorBoard's
 def test_a_folder_that_is_moved_while_it_is_written_to_is_named(tmp_path, monkeypatch):
     out, moved, save = tmp_path / "out", tmp_path / "moved", storage.save
