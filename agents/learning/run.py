@@ -288,9 +288,8 @@ def _started(run: Run) -> dict[str, Any] | None:
 
 def save(run: Run, model: "BaseAlgorithm", path: Path, past: "SelfPlay | None" = None, **more: Any) -> Path:
     """Write the model of a training with its sidecar, which says ``more`` too, and the past selves; return its path."""
-    if past is not None:
-        past.save(path, model)
-    return storage.save(model, path, {**described(run, model), **more})
+    selves = {} if past is None else past.files(path, model)
+    return storage.save(model, path, {**described(run, model), **more}, selves)
 
 
 def described(run: Run, model: "BaseAlgorithm") -> dict[str, Any]:

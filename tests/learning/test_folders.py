@@ -237,11 +237,11 @@ def test_who_cannot_play_here_is_refused_before_anything_is_written(tmp_path, ro
 def test_a_full_disk_is_told_with_what_to_do(tmp_path, monkeypatch, capsys, fits):
     save, saved = storage.save, []
 
-    def full(model, path, about):
+    def full(model, path, *more):
         saved.append(path)
         if len(saved) > fits:
             raise OSError(errno.ENOSPC, "No space left on device")
-        return save(model, path, about)
+        return save(model, path, *more)
 
     monkeypatch.setattr(storage, "save", full)
     changes = ["n_envs=4", "n_steps=16", "batch_size=32", "n_epochs=1"]
