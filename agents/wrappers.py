@@ -18,7 +18,7 @@ from gymnasium.wrappers.vector import NormalizeReward as NormalizeRewards
 
 OF_OBSERVATIONS = gymnasium.ObservationWrapper, VectorObservationWrapper
 OF_ACTIONS = gymnasium.ActionWrapper, VectorActionWrapper
-_OF_REWARDS = gymnasium.RewardWrapper, NormalizeReward, VectorRewardWrapper, NormalizeRewards
+OF_REWARDS = gymnasium.RewardWrapper, NormalizeReward, VectorRewardWrapper, NormalizeRewards
 
 _REPEATING = {
     "AtariPreprocessing": "frame_skip",
@@ -95,7 +95,7 @@ def unfollowed(env: Any, followed: Sequence[Any] = ()) -> list[str]:
                 f"{name} changes actions on their way to {inside}, and planners play the environment inside it: plan "
                 f"in that one, or write the change into {inside}"
             )
-        if isinstance(layer, _OF_REWARDS):
+        if isinstance(layer, OF_REWARDS):
             said.append(_instead(f"{name} changes the rewards of", inside, "for those"))
         if repeats_of(layer) > 1:
             said.append(_instead(f"{name} repeats actions in", inside, "single steps"))

@@ -107,9 +107,9 @@ def told(result: "Trained") -> str:
 
 def going_on(out: Path | None, algorithm: str | None) -> str:
     """Return how a training goes on that could not write."""
-    from agents.learning.run import last_checkpoint
+    from agents.learning.run import latest
 
-    last = last_checkpoint(out, algorithm or "ppo")[1] if out else None
+    last = latest(out, algorithm or "ppo") if out else None
     return f"resume with --resume {last}" if last else "begin anew"
 
 

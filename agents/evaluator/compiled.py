@@ -10,7 +10,7 @@ from agents.evaluator.forward import ACTIVATIONS, LAYER, PASS, forward_all
 from agents.evaluator.memory import ROOM
 from agents.evaluator.table import TableEvaluator
 from mcts_envs.core.contract import Game
-from mcts_envs.core.typing import Bytes, Singles
+from mcts_envs.core.typing import Bytes, Floats, Singles
 
 
 class TooLargeError(ValueError):
@@ -26,10 +26,13 @@ class Dense(NamedTuple):
 
 
 class Normalization(NamedTuple):
-    """Observations are ``clip((x - shift) * factor, -bound, bound)``; arrays [inputs]."""
+    """Observations are ``clip((x - shift) * factor, -bound, bound)``; arrays [inputs].
 
-    shift: Singles
-    factor: Singles
+    In double precision: of a number that hardly ever changes the factor is great, and the difference next to nothing.
+    """
+
+    shift: Floats
+    factor: Floats
     bound: float
 
 
@@ -104,7 +107,7 @@ class Forward:
         layers = _Layers(inputs)
         self.ends = [layers.add(tower) for tower in towers]
         self.length = layers.end + layers.end % 2
-        shift, factor, bound = normalization or (np.zeros(0, np.float32), np.zeros(0, np.float32), 0.0)
+        shift, factor, bound = normalization or (np.zeros(0), np.zeros(0), 0.0)
         plan = np.array(layers.rows, LAYER)
         run = (plan.ctypes.data, len(plan), inputs, self.length, normalization is not None)
         record = np.array([(*run, shift.ctypes.data, factor.ctypes.data, bound)], PASS)

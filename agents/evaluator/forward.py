@@ -109,11 +109,10 @@ def forward(network: int, numbers: int) -> None:
     net = row(network, 0, PASS)
     given = array_at(numbers, net.inputs, np.float32)
     if net.normalized:
-        shift = array_at(net.shift, net.inputs, np.float32)
-        factor = array_at(net.factor, net.inputs, np.float32)
-        bound = np.float32(net.bound)
+        shift = array_at(net.shift, net.inputs, np.float64)
+        factor = array_at(net.factor, net.inputs, np.float64)
         for i in range(np.uint64(net.inputs)):
-            given[i] = min(max((given[i] - shift[i]) * factor[i], -bound), bound)
+            given[i] = min(max((np.float64(given[i]) - shift[i]) * factor[i], -net.bound), net.bound)
     listed = array_at(numbers + 4 * net.length, net.length, np.int32)
     for i in range(net.count):
         _dense(row(net.layers, i, LAYER), numbers, listed)

@@ -18,7 +18,7 @@ from agents.learning.expert import expert_iteration
 from agents.learning.expert_folder import checkpoints
 from agents.learning.expert_plan import Plan
 from agents.learning.hyperparameters import hyperparameters
-from agents.learning.run import last_checkpoint
+from agents.learning.run import latest
 from agents.learning.saved import storage
 from agents.learning.saved.lightening import lighten
 from agents.learning.saved.shipped import FOLDER, TAUGHT, made_for
@@ -328,12 +328,9 @@ def _trained(baseline: Baseline, seed: int, here: Path, games: int, scale: float
 def _furthest(here: Path, algorithm: str) -> Path | None:
     """Return the policy of most steps in the folder of a training; None if there is none yet."""
     target = here / f"{algorithm}.zip"
-    steps, last = last_checkpoint(here, algorithm)
     if not target.with_suffix(".json").is_file():
         target.unlink(missing_ok=True)  # killed as it was written
-    elif storage.described(target)[1]["timesteps"] >= steps:
-        return target
-    return last
+    return latest(here, algorithm)
 
 
 def _iterated(baseline: Baseline, seed: int, here: Path, games: int, scale: float) -> tuple[Path, list[Point], float]:

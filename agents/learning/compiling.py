@@ -32,8 +32,7 @@ def _normalization(policy: NetworkPolicy) -> Normalization | None:
     """Return what is done to the observation first, with the scale of the network."""
     scale, inputs = policy.network.scale, policy.network.inputs
     if policy.moments is None or policy.moments[0].shape != policy.observation_shape:  # as Policy.normalized has it
-        zeros = np.zeros(inputs, np.float32)
+        zeros = np.zeros(inputs)
         return None if scale == 1.0 else Normalization(zeros, np.full_like(zeros, 1.0 / scale), math.inf)
     mean, deviation, clip = policy.moments
-    factor = (1.0 / deviation / scale).ravel().astype(np.float32)
-    return Normalization(mean.ravel().astype(np.float32), factor, clip / scale)
+    return Normalization(mean.ravel(), (1.0 / deviation / scale).ravel(), clip / scale)

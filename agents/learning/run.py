@@ -123,30 +123,55 @@ def _check_own(path: Path, about: Mapping[str, Any]) -> None:
 
 def protect(run: Run) -> None:
     """Raise ``FileExistsError`` if this training would replace one that it does not go on from, or lose its end."""
-    same = run.resume is not None and run.out.resolve() in run.resume.resolve().parents
+    same, done = _goes_on_there(run), max(run.done, _finished(run))
     if run.target.exists():
         steps = storage.described(run.target, run.algorithm)[1].get("timesteps", 0)
-        if not same or steps > run.done:
+        if not same or steps > done:
             raise FileExistsError(f"{run.target} ({steps} steps) exists; train into another folder, or resume from it")
     steps, last = last_checkpoint(run.out, run.algorithm)
-    if last is not None and (not same or steps > run.done):
+    if last is not None and (not same or steps > done):
         raise FileExistsError(
             f"{run.out} holds a training that was broken off after {steps} steps; "
             f"resume with --resume {last}, or choose another --out"
         )
 
 
-def ended(run: Run) -> bool:
-    """Return whether a training had come to its end before; raise ``ValueError`` if it has more steps than are asked.
+def _goes_on_there(run: Run) -> bool:
+    """Return whether a training goes on from a policy or a checkpoint of its own folder."""
+    return run.resume is not None and run.out.resolve() in run.resume.resolve().parents
+
+
+def _finished(run: Run) -> int:
+    """Return the steps of the policy to which a training came before, whichever checkpoint is named; 0 if to none.
+
+    It is another training where anything is to be otherwise.
+    """
+    if not _goes_on_there(run) or not run.target.exists():
+        return 0
+    about = storage.described(run.target, run.algorithm)[1]
+    same = about.get("hyperparameters") == _written(run.hyper) and about.get("settings") == run.settings
+    steps = int(about.get("timesteps", 0))
+    return steps if same and steps >= run.hyper.n_timesteps else 0
+
+
+def ended(run: Run) -> int:
+    """Return the steps of a training that had come to its end before, else 0.
 
     Where the policy is not there, it was killed before the last save, and goes on for that.
+
+    Raises
+    ------
+    ValueError
+        If it has more steps than are asked.
     """
+    if steps := _finished(run):
+        return steps
     total = run.hyper.n_timesteps
     if total > run.done or not run.target.exists():
-        return False
+        return 0
     if total != storage.described(run.target, run.algorithm)[1].get("hyperparameters", {}).get("n_timesteps"):
         raise ValueError(f"timesteps {total}: {run.resume} has {run.done} already; ask for more than that in all")
-    return True
+    return run.done
 
 
 def last_checkpoint(out: Path, algorithm: str) -> tuple[int, Path | None]:
@@ -154,6 +179,14 @@ def last_checkpoint(out: Path, algorithm: str) -> tuple[int, Path | None]:
     there = (out / "checkpoints").glob(f"{algorithm}_*.zip")
     steps = {path: path.stem.removeprefix(f"{algorithm}_") for path in there if path.with_suffix(".json").exists()}
     return max(((int(text), path) for path, text in steps.items() if text.isdecimal()), default=(0, None))
+
+
+def latest(out: Path, algorithm: str) -> Path | None:
+    """Return the policy or checkpoint of a training's folder that has the most steps and can be resumed from."""
+    steps, last = last_checkpoint(out, algorithm)
+    target = out / f"{algorithm}.zip"
+    whole = target.exists() and target.with_suffix(".json").exists()
+    return target if whole and storage.described(target)[1].get("timesteps", 0) >= steps else last
 
 
 def environment(run: Run, settings: Mapping[str, Any], n_envs: int, seed: int) -> "VecEnv":
@@ -255,9 +288,8 @@ def _started(run: Run) -> dict[str, Any] | None:
 
 def save(run: Run, model: "BaseAlgorithm", path: Path, past: "SelfPlay | None" = None, **more: Any) -> Path:
     """Write the model of a training with its sidecar, which says ``more`` too, and the past selves; return its path."""
-    if past is not None:
-        past.save(path, model)
-    return storage.save(model, path, {**described(run, model), **more})
+    selves = {} if past is None else past.files(path, model)
+    return storage.save(model, path, {**described(run, model), **more}, selves)
 
 
 def described(run: Run, model: "BaseAlgorithm") -> dict[str, Any]:
@@ -266,7 +298,6 @@ def described(run: Run, model: "BaseAlgorithm") -> dict[str, Any]:
 
     env = model.get_env()
     assert env is not None
-    hyper = run.hyper
     observations: Any = env.observation_space
     actions: Any = env.action_space
     game = env.get_attr("game", 0)[0]
@@ -281,19 +312,24 @@ def described(run: Run, model: "BaseAlgorithm") -> dict[str, Any]:
         "timesteps": int(model.num_timesteps),
         "seed": run.seed,
         **given(start=_started(run)),
-        "hyperparameters": {
-            **hyper.model,
-            "n_envs": hyper.n_envs,
-            "n_timesteps": hyper.n_timesteps,
-            "normalize": hyper.normalize or False,
-            **given(self_play=hyper.self_play or None, imitate=hyper.imitate or None),
-        },
+        "hyperparameters": _written(run.hyper),
         "normalization": normalizing.normalization(env) if isinstance(env, VecNormalize) else None,
         "versions": {
             "mcts_envs": mcts_envs.__version__,
             **{name: importlib.metadata.version(name) for name in _LIBRARIES},
         },
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _written(hyper: Hyperparameters) -> dict[str, Any]:
+    """Return hyper-parameters as a sidecar has them."""
+    return {
+        **hyper.model,
+        "n_envs": hyper.n_envs,
+        "n_timesteps": hyper.n_timesteps,
+        "normalize": hyper.normalize or False,
+        **given(self_play=hyper.self_play or None, imitate=hyper.imitate or None),
     }
 
 

@@ -25,7 +25,7 @@ from agents.learning.saved.policy import NetworkPolicy, Policy
 from agents.learning.saved.recurrent import refuse
 from agents.learning.saved.shipped import BEST, SEARCHED
 from agents.search.given import named
-from agents.wrappers import OF_ACTIONS, OF_OBSERVATIONS
+from agents.wrappers import OF_ACTIONS, OF_OBSERVATIONS, OF_REWARDS
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.rng import choose_among, new_stream
@@ -141,7 +141,7 @@ def _read(given: Any) -> Policy | FunctionPolicy:
 def _settings(model: Any) -> dict[str, Any]:
     """Return what is known of the environment that a model is trained in: rewards and mask of one of ours, and bytes.
 
-    One of ours in a wrapper that changes what it shows, or what is done in it, is warned of.
+    One of ours in a wrapper that changes what it shows or pays, or what is done in it, is warned of.
     """
     env = model.get_env() if hasattr(model, "get_env") else None
     game = getattr(inside(env), "game", None)
@@ -153,6 +153,12 @@ def _settings(model: Any) -> dict[str, Any]:
             f"{type(model).__name__} was trained behind {', '.join(names)}, and a search asks it about what the game "
             "itself shows, and which of the game's own actions to take; train it without, or give a function that does "
             "the same (docs/policies.md)"
+        )
+    if names := worn(env, OF_REWARDS):
+        notice(
+            f"{type(model).__name__} was trained behind {', '.join(names)}: its values are of those rewards, and a "
+            "search counts the game's own; train it without, or give a function that turns its values into these "
+            "(docs/policies.md)"
         )
     return {**known, "observation_dtype": "uint8"} if normalizing.shows_bytes(model) else known
 

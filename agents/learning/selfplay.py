@@ -14,7 +14,7 @@ import numpy.typing as npt
 from stable_baselines3.common.callbacks import BaseCallback
 
 from agents.learning.algorithms import is_recurrent, takes_masks
-from agents.learning.beside import beside, reading, write
+from agents.learning.beside import beside, packed, reading
 from agents.learning.export import network_of
 from agents.learning.freezing import frozen
 from agents.learning.saved import normalizing
@@ -25,6 +25,7 @@ from mcts_envs.core.api.mixture import SELF, Mixture, Opponent
 from mcts_envs.core.api.quantized import quantized
 from mcts_envs.core.contract import Game
 from mcts_envs.core.typing import Bytes, Floats, Ints
+from mcts_envs.core.writing import write_together
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -203,6 +204,11 @@ class SelfPlay(BaseCallback):
 
     def save(self, path: Path | str, model: "BaseAlgorithm") -> None:
         """Write past selves and results, as plain arrays: ``NAME.selves.npz`` for the policy ``NAME.zip``."""
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        write_together(self.files(path, model))
+
+    def files(self, path: Path | str, model: "BaseAlgorithm") -> dict[Path, bytes]:
+        """Return the file that :meth:`save` writes, with what is in it."""
         mixture = _mixture_of(model)
         arrays: dict[str, npt.NDArray[Any]] = {}
         for i, opponent in enumerate(mixture.selves):
@@ -214,7 +220,7 @@ class SelfPlay(BaseCallback):
             "named": {name: [opponent.games, opponent.points] for name, opponent in mixture.named.items()},
             "selves": [[o.name, o.games, o.points, o.players.moments] for o in mixture.selves],  # type: ignore[union-attr]
         }
-        write(beside(path, SUFFIX), about, arrays)
+        return {beside(path, SUFFIX): packed(about, arrays)}
 
     def load(self, path: Path | str, model: "BaseAlgorithm") -> None:
         """Bring back what :meth:`save` wrote beside a policy, into the environment of a model; nothing if nothing is.

@@ -18,7 +18,7 @@ from agents.learning.diverging import noticing
 from agents.learning.evaluation import CURVE
 from agents.learning.expert_folder import PLAN
 from agents.learning.imitation import checked, imitate
-from agents.learning.run import Run, begin, ended, environment, given, last_checkpoint, made, planned, protect, save
+from agents.learning.run import Run, begin, ended, environment, given, latest, made, planned, protect, save
 from agents.learning.settings import to_evaluate_in
 from agents.locking import only_writer
 from mcts_envs.core import errors
@@ -155,8 +155,8 @@ def train(
         raise FileExistsError(f"{run.out} holds an expert iteration, which would be lost; give another --out")
     protect(run)
     errors.writable("out", run.out, folder=True)
-    if ended(run):
-        return Trained(run.target, run.done, 0.0)
+    if steps := ended(run):
+        return Trained(run.target, steps, 0.0)
     started = time.monotonic()
     with one_thread(), contextlib.ExitStack() as stack:
         model = made(
@@ -299,7 +299,7 @@ def _learn(
 
 def _slower(run: Run) -> str:
     """Return how a training that has diverged may go on."""
-    last = last_checkpoint(run.out, run.algorithm)[1]
+    last = latest(run.out, run.algorithm)
     how = "begin anew" if last is None else f"resume with --resume {last}, or an earlier checkpoint,"
     return f"{how} with a lower learning_rate than {run.hyper.model.get('learning_rate', 'the default')}"
 

@@ -165,7 +165,8 @@ def _entry_point(module: str, name: str) -> Player:
     try:
         loaded = importlib.import_module(module)
     except ImportError as error:
-        raise ValueError(f"opponent {module}:{name}: cannot import {module} ({error})") from error
+        cure = f"; write agents:{module}:{name}" if module.endswith(".py") else ""
+        raise ValueError(f"opponent {module}:{name}: cannot import {module} ({error}){cure}") from error
     if module == "agents":
         errors.require_own_agents(loaded)
         described = importlib.import_module("agents.spec").parse_agent(name)

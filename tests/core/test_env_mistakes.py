@@ -218,6 +218,8 @@ def test_impossible_opponents():
         TicTacToe(opponent=SimpleNamespace(act=print))
     with pytest.raises(ValueError, match="opponent nowhere:mcts: cannot import nowhere"):
         TicTacToe(opponent="nowhere:mcts")
+    with pytest.raises(ValueError, match=r"cannot import my_bot\.py .*; write agents:my_bot\.py:Bot$"):
+        TicTacToe(opponent="my_bot.py:Bot")
     with pytest.raises(ValueError, match="unknown agent 'mtcs'; did you mean 'mcts'"):
         TicTacToe(opponent="agents:mtcs")
     with pytest.raises(ValueError, match="unknown agent 'MCTS'; did you mean 'mcts'"):

@@ -237,11 +237,11 @@ def test_who_cannot_play_here_is_refused_before_anything_is_written(tmp_path, ro
 def test_a_full_disk_is_told_with_what_to_do(tmp_path, monkeypatch, capsys, fits):
     save, saved = storage.save, []
 
-    def full(model, path, about):
+    def full(model, path, *more):
         saved.append(path)
         if len(saved) > fits:
             raise OSError(errno.ENOSPC, "No space left on device")
-        return save(model, path, about)
+        return save(model, path, *more)
 
     monkeypatch.setattr(storage, "save", full)
     changes = ["n_envs=4", "n_steps=16", "batch_size=32", "n_epochs=1"]
@@ -253,6 +253,18 @@ def test_a_full_disk_is_told_with_what_to_do(tmp_path, monkeypatch, capsys, fits
     monkeypatch.setattr(storage, "save", save)
     training.main(LANE, out=tmp_path, resume=last if fits else None, parameters=changes, timesteps=1024, games=0)
     assert "1,024 steps" in capsys.readouterr().out
+
+
+def test_a_full_disk_names_the_policy_where_that_is_last(tmp_path, monkeypatch, capsys):
+    path = quick(tmp_path, checkpoint_every=256).path
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(storage, "save", full)
+    with pytest.raises(typer.Exit):
+        training.main(LANE, resume=path, timesteps=1536)
+    assert f"; make room, then resume with --resume {path}" in capsys.readouterr().err
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # TensorBoard's

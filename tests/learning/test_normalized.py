@@ -111,3 +111,23 @@ def test_what_vecnormalize_was_made_with_goes_with_its_statistics(tmp_path, how)
         wanted = env.unnormalize_reward(saved.model.policy.predict_values(seen)[:, 0].numpy())
     for policy in (saved, exported):
         np.testing.assert_allclose(policy.values(raw), wanted, rtol=1e-4)
+
+
+def test_a_model_that_learned_behind_a_wrapper_of_rewards_is_warned_of(quietly_anew):
+    small = gym.wrappers.TransformReward(gym.make(f"mcts_envs/{ID}"), lambda reward: reward / 100)
+    model = PPO("MlpPolicy", small, device="cpu", policy_kwargs={"net_arch": [8]})
+    with pytest.warns(PolicyWarning, match=r"behind TransformReward: its values are of those rewards, "):
+        agents.make("puct", policy=model, simulations=4)
+
+
+def test_numbers_that_hardly_change_are_compiled(recwarn):
+    env = VecNormalize(mcts_envs.make_sb3_vec_env("WallSurvival-v0", 8, seed=0, board_size=5))
+    model, dice = PPO("MlpPolicy", env, seed=0, device="cpu"), np.random.default_rng(0)
+    env.reset()
+    for _ in range(1000):
+        env.step(dice.integers(100, size=8))
+    single = gym.make("mcts_envs/WallSurvival-v0", board_size=5)
+    single.reset(seed=0)
+    result = agents.make("puct", policy=model, simulations=50).search(single)
+    assert result.evaluator == "compiled"
+    assert not [*recwarn]

@@ -268,3 +268,12 @@ def test_a_model_without_its_environment_is_no_damage(tmp_path):
         with pytest.raises(ValueError, match=said) as found:
             resuming.load(tmp_path / "own", PPO.load(tmp_path / "own", env=given))
         assert "damaged" not in str(found.value)
+
+
+def test_a_finished_training_is_finished_from_each_of_its_checkpoints(tmp_path):
+    finished = training.Trained(quick(tmp_path, checkpoint_every=256).path, 1024, 0.0)
+    for steps in (512, 768):
+        assert quick(tmp_path, resume=tmp_path / "checkpoints" / f"ppo_{steps}.zip") == finished
+    for other in ({"changes": {"gamma": 0.9}}, {"settings": {"p_move": 0.5}}, {"timesteps": 2048}):
+        with pytest.raises(FileExistsError, match=r"\(1024 steps\) exists"):
+            quick(tmp_path, resume=tmp_path / "checkpoints" / "ppo_512.zip", **other)

@@ -1,5 +1,8 @@
 """Past selves that go while games against them are under way, and policies that cannot be any."""
 
+import errno
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -12,6 +15,7 @@ import mcts_envs
 from agents.learning.imitation import imitate
 from agents.learning.selfplay import SelfPlay
 from mcts_envs.core.api.mixed_turns import shown
+from tests.learning.quick import quick
 
 
 class First:
@@ -72,3 +76,19 @@ def test_a_policy_that_remembers_is_no_past_self_and_imitates_nobody():
         model.learn(32, callback=SelfPlay())
     with pytest.raises(ValueError, match="policies with probabilities and no memory, not for RecurrentPPO"):
         imitate(model, "greedy", 256)
+
+
+def test_a_full_disk_leaves_a_policy_its_own_past_selves(tmp_path, monkeypatch):
+    options = {"env_id": "WallSurvival-v0", "settings": {"board_size": 3, "opponent": {"self": 1}}}
+    path = quick(tmp_path, **options, changes={"self_play": {"every": 256}}).path
+    before, opened = path.with_name("ppo.selves.npz").read_bytes(), Path.open
+
+    def full(file, *given, **more):
+        if file.name.startswith(".ppo.zip"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return opened(file, *given, **more)
+
+    monkeypatch.setattr(Path, "open", full)
+    with pytest.raises(OSError, match="No space left"):
+        quick(tmp_path, resume=path, timesteps=2048, **options)
+    assert path.with_name("ppo.selves.npz").read_bytes() == before

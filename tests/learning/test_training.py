@@ -124,10 +124,10 @@ def test_planes_are_convolved_in_a_resumed_training_too(tmp_path):
 def test_interrupted_training_is_saved_and_goes_on(tmp_path, monkeypatch):
     save = storage.save
 
-    def save_and_stop(model, path, about):
+    def save_and_stop(model, path, *more):
         if Path(path).parent.name == "checkpoints":
             signal.raise_signal(signal.SIGTERM)
-        return save(model, path, about)
+        return save(model, path, *more)
 
     monkeypatch.setattr(storage, "save", save_and_stop)
     before = signal.getsignal(signal.SIGTERM)

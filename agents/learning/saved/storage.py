@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,6 +48,8 @@ _SAYS = (
     "quantile_net",
 )
 """Methods and parts of a policy that make of what its layers say what it does."""
+
+_NOTHING: Mapping[Path, bytes] = MappingProxyType({})
 
 _PASSING = (
     "_last_episode_starts",
@@ -232,8 +235,10 @@ def says_at_once(policy: Any) -> bool:
     return shared and own_way(policy) is None
 
 
-def save(model: "BaseAlgorithm", path: Path | str, about: Mapping[str, Any]) -> Path:
-    """Write a policy and its sidecar; both files appear whole, or none does.
+def save(
+    model: "BaseAlgorithm", path: Path | str, about: Mapping[str, Any], more: Mapping[Path, bytes] = _NOTHING
+) -> Path:
+    """Write a policy, its sidecar and what else belongs to it; all files appear whole, or none does.
 
     Parameters
     ----------
@@ -242,6 +247,8 @@ def save(model: "BaseAlgorithm", path: Path | str, about: Mapping[str, Any]) -> 
         With or without ``.zip``.
     about : mapping
         The sidecar, JSON-able.
+    more : mapping, optional
+        Other files, with what is in them.
 
     Returns
     -------
@@ -252,7 +259,7 @@ def save(model: "BaseAlgorithm", path: Path | str, about: Mapping[str, Any]) -> 
     target.parent.mkdir(parents=True, exist_ok=True)
     model.save(raw := io.BytesIO(), exclude=_PASSING)
     words = json.dumps(about, indent=2, allow_nan=False) + "\n"
-    write_together({target: _without_system(raw), target.with_suffix(".json"): words.encode()})
+    write_together({**more, target: _without_system(raw), target.with_suffix(".json"): words.encode()})
     trust.written(target)
     return target
 
