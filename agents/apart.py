@@ -27,7 +27,7 @@ def apart(file: str, *, read: bool = False) -> Iterator[None]:
     try:
         yield
     finally:
-        if not rings and _timer():
+        if sys.platform != "win32" and not rings and _timer():
             signal.setitimer(signal.ITIMER_REAL, 0.0)
         changed = {name: value for name, value in _settings().items() if value != outside[name]}
         _own[file] = {**before, **changed} if read else changed
@@ -77,4 +77,6 @@ def _set(settings: dict[str, Any]) -> None:
 
 
 def _timer() -> float:
-    return signal.getitimer(signal.ITIMER_REAL)[0] if sys.platform != "win32" else 0.0
+    if sys.platform == "win32":
+        return 0.0
+    return signal.getitimer(signal.ITIMER_REAL)[0]

@@ -180,3 +180,12 @@ def test_of_many_files_those_that_were_edited_are_named_alone(tmp_path: Path) ->
     told = str(refused.value)
     assert "edited_of_class.py" in told
     assert "my_bot.py" not in told
+
+
+def test_many_who_took_every_point_are_counted(tmp_path: Path) -> None:
+    file = tmp_path / "first_losers.py"
+    file.write_text(FIRST_MOVES)
+    agents = parse_agents(",".join(["random", *(f"n{number}={file}:nothing" for number in range(4))]))
+    report = compare(Plan("WallSurvival-v0", agents, {"board_size": 4}), 1, folder=tmp_path / "out")
+    every = [doubt for doubt in report.doubts if "took every point" in doubt]
+    assert every == ["in 4 pairs one took every point, which tells only that it is stronger; give it nearer rivals"]

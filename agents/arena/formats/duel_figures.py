@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from agents.arena.report.doubts import doubts_of_pair, few_boards
+from agents.arena.report.doubts import doubts_of_pair, few_boards, few_separated
 from agents.arena.report.figures import Difference, Pairing, Rating, Summary, costs, endings
 from agents.arena.rows import Rows, Seat
 from agents.arena.statistics.anytime import anytime
@@ -84,7 +84,7 @@ def doubts(boards: Boards, met: Sequence[tuple[str, str]]) -> list[str]:
         games = [board for _, board in sorted(boards[pair].items())]
         seats = np.array([[score(*game) for game in board] for board in games]).reshape(-1, 2)
         found += doubts_of_pair(*pair, seats.mean(1), (seats[:, 0] + 1.0 - seats[:, 1]) / 2.0)
-    return found
+    return few_separated(found)
 
 
 def pairing(boards: Boards, agent: str, opponent: str) -> Pairing:

@@ -12,6 +12,7 @@ FEW = 20
 """Boards below which intervals are rough."""
 _LOPSIDED, _FAR = 0.8, 0.95
 _MANY_TRUNCATED = 0.1
+_EVERY, _MOST_SEPARATED = "took every point", 3
 _SIGNS_OF_ORDER = 3.0
 """Standard errors; three come by chance once in 370 times."""
 
@@ -67,7 +68,7 @@ def doubts_of_pair(agent: str, other: str, scores: Floats, first_seat: Floats) -
     pair, found = f"{agent} - {other}", []
     if scores.min() == 1.0 or scores.max() == 0.0:
         winner = agent if scores.max() == 1.0 else other
-        found.append(f"{pair}: {winner} took every point, which tells only that it is stronger; give it nearer rivals")
+        found.append(f"{pair}: {winner} {_EVERY}, which tells only that it is stronger; give it nearer rivals")
     elif (most := max(scores.mean(), 1.0 - scores.mean())) > _FAR:
         winner = agent if scores.mean() > 0.5 else other
         found.append(f"{pair}: {winner} took {most:.1%} of the points; the Elo is rough where the other has so few")
@@ -77,6 +78,15 @@ def doubts_of_pair(agent: str, other: str, scores: Floats, first_seat: Floats) -
         seat = "first" if first_seat.mean() > 0.5 else "second"
         found.append(f"{pair}: the {seat} seat took {share:.0%} of the points, so that seats decide more than agents")
     return found + order_effects(pair, scores)
+
+
+def few_separated(doubts: Sequence[str]) -> list[str]:
+    """Return doubts, in which pairs of whom one took every point are counted where they are many."""
+    every = [doubt for doubt in doubts if _EVERY in doubt]
+    if len(every) <= _MOST_SEPARATED:
+        return list(doubts)
+    rest = [doubt for doubt in doubts if _EVERY not in doubt]
+    return [*rest, f"in {len(every)} pairs one {_EVERY}, which tells only that it is stronger; give it nearer rivals"]
 
 
 def order_effects(what: str, scores: Floats) -> list[str]:
