@@ -6,9 +6,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from agents import bridge
 from agents.apart import Streams, apart
 from agents.arena.plan import Plan
+from agents.bridge.shown import redrawn
 from agents.spec import AgentSpec
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.multi import GameAECEnv
@@ -86,10 +86,7 @@ class Guarded:
         if getattr(self.agent, "observes", False):
             return env
         try:
-            view = bridge.view(env)
-            state: Any = view.state.copy()
-            view.game.determinize(state, view.player, self._chance.getrandbits(63))
-            return state.env
+            return redrawn(env, self._chance)
         except TypeError as error:
             warnings.warn(f"an agent of one's own is shown the live environment: {error}", stacklevel=2)
             return env

@@ -1,0 +1,40 @@
+"""What an agent of one's own is shown in place of a live environment."""
+
+import random
+from typing import Any
+
+from pettingzoo import AECEnv, ParallelEnv
+from pettingzoo.utils.conversions import parallel_to_aec_wrapper
+
+from agents.bridge.copying.copies import Copy
+from agents.bridge.layers import down
+from agents.bridge.live import view
+
+
+def redrawn(env: Any, chance: random.Random) -> Any:
+    """Return a copy of an environment, without wrappers, in which what the player to move cannot know is drawn anew.
+
+    One of agents who choose at once is a copy in turns where the environment is: what those have chosen who came before
+    is drawn anew too. What others observe is left out where it may tell what is hidden.
+
+    Raises
+    ------
+    TypeError
+        If it cannot be copied.
+    """
+    seen = view(env)
+    game: Any = seen.game
+    state: Any = seen.state.copy()
+    game.determinize(state, seen.player, chance.getrandbits(63))
+    if not (isinstance(env, AECEnv) and isinstance(state.env, ParallelEnv)):
+        return state.env
+    turns = next(layer for layer in down(env) if isinstance(layer, parallel_to_aec_wrapper))
+    made = Copy(turns, {id(turns.env): state.env}).env
+    own = made.observe(made.agent_selection)
+    if game.redraws or state.hidden.noted(seen.player):  # others see what is hidden
+        made._observations = state.seen or {}
+    made._observations = {**made._observations, made.agent_selection: own}
+    for agent in made.agents[: made.agents.index(made.agent_selection)]:
+        if made._actions.get(agent) is not None:
+            made._actions[agent] = game.outward(game.numbers[agent], chance.choice(game.offered(state, agent)))
+    return made
