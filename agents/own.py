@@ -49,6 +49,8 @@ class OwnAgent(Agent):
     settings : dict
         What it is called with.
     seed : int
+    file : str
+        Where it is from: what it sets for the whole process holds for what is from there (:mod:`agents.apart`).
 
     Attributes
     ----------
@@ -61,8 +63,9 @@ class OwnAgent(Agent):
     _transient = ("_memory",)
     _memory: WeakKeyDictionary[Any, dict[int, Any]] | None = None
 
-    def __init__(self, made_by: Callable[..., Any], settings: dict[str, Any], *, seed: int = 0) -> None:
+    def __init__(self, made_by: Callable[..., Any], settings: dict[str, Any], *, seed: int = 0, file: str = "") -> None:
         super().__init__(seed=seed)
+        self._file = file
         self.name = made_by.__name__
         self._class, self._settings = made_by, settings
         self._own = self._made(seed)
@@ -78,7 +81,8 @@ class OwnAgent(Agent):
         NoActionError
             If it is not an integer, nor an array of one.
         """
-        action = self._predicted(env) if self.observes else self._own.act(env)
+        with apart(self._file):
+            action = self._predicted(env) if self.observes else self._own.act(env)
         self.last_result = getattr(self._own, "last_result", None)
         try:
             return operator.index(action.item() if isinstance(action, np.ndarray) and action.size == 1 else action)
@@ -95,13 +99,14 @@ class OwnAgent(Agent):
         """Start the object's randomness anew."""
         super().reseed(seed)
         self._memory = None
-        if hasattr(self._own, "reseed"):
-            self._own.reseed(seed)
-        elif hasattr(self._own, "reset"):
-            _seed_all(seed)
-            self._own.reset(**({"seed": seed} if "seed" in _parameters(self._own.reset) else {}))
-        else:
-            self._own = self._made(seed)
+        with apart(self._file):
+            if hasattr(self._own, "reseed"):
+                self._own.reseed(seed)
+            elif hasattr(self._own, "reset"):
+                _seed_all(seed)
+                self._own.reset(**({"seed": seed} if "seed" in _parameters(self._own.reset) else {}))
+            else:
+                self._own = self._made(seed)
 
     def _predicted(self, env: Any) -> Any:
         """Return the action that ``predict`` says, without its next state."""
@@ -176,10 +181,11 @@ def make(path: str, seed: int, settings: dict[str, Any]) -> Agent:
     """
     found = class_of(path)
     _check_settings(found, settings)
-    with apart(str(source_of(path))):
+    file = str(source_of(path))
+    with apart(file):
         if isinstance(found, type) and issubclass(found, Agent):
             return found(**seeded(found, settings, seed))
-        return OwnAgent(found, settings, seed=seed)
+        return OwnAgent(found, settings, seed=seed, file=file)
 
 
 def class_of(path: str) -> Callable[..., Any]:

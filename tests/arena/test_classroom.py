@@ -4,9 +4,11 @@ import os
 import warnings
 from pathlib import Path
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
+import agents
 from agents.arena import Plan, compare, parse_agents
 from agents.arena.report.table import remarks
 from agents.arena.running.runner import Crew
@@ -118,8 +120,8 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def ends(other: str) -> list[tuple[object, ...]]:
-    agents = parse_agents(f"other={other},good=good_of_class.py:Good")
-    plan = Plan("WallSurvival-v0", agents, {"board_size": 5})
+    specs = parse_agents(f"other={other},good=good_of_class.py:Good")
+    plan = Plan("WallSurvival-v0", specs, {"board_size": 5})
     rows = [played.row for played in Crew(plan).play(plan.jobs(2))]
     return [(row.key, [(s.outcome, s.length) for s in row.seats], row.fault) for row in rows]
 
@@ -138,6 +140,9 @@ def test_what_an_agent_sets_for_the_whole_process_changes_no_game_of_others(room
 @pytest.mark.filterwarnings("ignore:careful", "ignore:divide")
 def test_what_a_file_sets_as_it_is_imported_holds_for_its_agents_alone(room: Path) -> None:
     assert all(fault is None for *_, fault in ends("inside/set_in_class.py:act"))
+    env = gym.make("mcts_envs/LaneDefense3x3-v0")
+    env.reset(seed=1)
+    assert agents.make("inside/set_in_class.py:act").act(env) == env.unwrapped.legal_actions()[0]
     assert Path.cwd() == room
 
 
