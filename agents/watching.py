@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from agents.arena.plan import Plan
-from agents.arena.rows import Match, Row, blank_row
+from agents.arena.rows import Match, Row
 from agents.arena.running.guarded import Guarded, made
 from agents.arena.running.play import play
 from agents.base import from_0, view_of
@@ -45,7 +45,7 @@ def watch(plan: Plan, episode: int = 0, tell: Callable[[Data], None] = lambda do
     stage: Stage = OwnStage(env, plan) if isinstance(env.unwrapped, GameEnv | GameAECEnv) else ForeignStage(env, plan)
     env = stage.env
     match = Match(seated(plan.agents, plan.teams), episode)
-    row = blank_row(match, plan.seed)
+    row = plan.blank_row(match)
     recorder = Recorder(stage, plan, row, tell)
     for spec in dict.fromkeys(match.agents):
         plan.first_move(made(plan, spec), env)  # loaded and compiled before clocks run
@@ -67,7 +67,7 @@ def recorded(plan: Plan, episode: int, document: Data) -> Replay:
     ValueError
         If somebody played in it whose choices are not in the document (``opponent``), or it comes out otherwise.
     """
-    row = blank_row(Match(seated(plan.agents, plan.teams), episode), plan.seed)
+    row = plan.blank_row(Match(seated(plan.agents, plan.teams), episode))
     names = [str(player["agent"]) for player in document["players"]]
     try:
         replay = Replay(plan.id, seed=row.seed, players=names, **plan.settings)

@@ -82,6 +82,9 @@ def main(
     against: Annotated[
         str | None, typer.Option(metavar="AGENTS", help="In games for several: all others play against it, or them.")
     ] = None,
+    cooperative: Annotated[
+        bool, typer.Option("--cooperative", help="In games for several: one agent plays all players; returns count.")
+    ] = False,
     move_limit: Annotated[
         float, typer.Option(metavar="SECONDS", help="An agent that takes longer for a move loses. inf: no limit.")
     ] = 600.0,
@@ -135,7 +138,7 @@ def main(
         test = None if sprt is None else parse_sprt(sprt)
         ends = Limits(move_limit, episode_limit, memory_limit)
         if environment is None and agents is None and merge:
-            _told(seed=seed, set=setting, budget=budget, against=against, record=record)
+            _told(seed=seed, set=setting, budget=budget, against=against, record=record, cooperative=cooperative)
             plan, there = plan_of(merge, ends, replays)
         elif environment is None or agents is None:
             lacks = "ID" if environment is None else "--agents"
@@ -143,9 +146,8 @@ def main(
         else:
             limits, settings = parse_budget(budget), parse_settings(setting or [])
             specs, opponent = parse_meeting(agents, against, limits)
-            plan = Plan(
-                environment, specs, settings, seed, limits, record, against=opponent, limits=ends, replays=replays
-            )
+            how = {"against": opponent, "limits": ends, "replays": replays, "cooperative": cooperative}
+            plan = Plan(environment, specs, settings, seed, limits, record, **how)
             there = 100
         episodes = there if episodes is None else episodes
         plan.check()

@@ -33,6 +33,9 @@ def main(
     against: Annotated[
         str | None, typer.Option(metavar="AGENT", help="Against whom, in games for several; by default as shipped.")
     ] = None,
+    cooperative: Annotated[
+        bool, typer.Option("--cooperative", help="In games for several: it plays all players; returns count.")
+    ] = False,
     trials: Annotated[int, typer.Option(help="How many settings are tried.")] = 40,
     boards: Annotated[int, typer.Option(help="Boards of a trial; episodes in games for one.")] = 40,
     sprt: Annotated[
@@ -68,6 +71,7 @@ def main(
             parse_settings(setting or []),
             limits,
             seed,
+            cooperative,
         )
         folder = out or Path("results") / "tune" / f"{_last(environment)}-{_last(tuning.agent.name)}"
         tuned = tune(

@@ -31,6 +31,7 @@ def plan_of(folders: Sequence[Path], limits: Limits, replays: bool = False) -> t
     try:
         agents = tuple(AgentSpec(label, of["name"], of["settings"]) for label, of in said["agents"].items())
         against = said.get("matches", {}).get("against")
+        cooperative = bool(said.get("matches", {}).get("cooperative"))
         kept = tuple(said.get("keep", ()))
         plan = Plan(said["environment"], agents, said["settings"], said["seed"], said["budget"], said["record"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -38,7 +39,7 @@ def plan_of(folders: Sequence[Path], limits: Limits, replays: bool = False) -> t
     for folder, other in zip(folders, there, strict=True):
         check_same(other, said, folder, cure)
     against = tuple(against) if isinstance(against, list) else against
-    plan = replace(plan, against=against, keep=kept, limits=limits, replays=replays)
+    plan = replace(plan, against=against, keep=kept, limits=limits, replays=replays, cooperative=cooperative)
     try:
         if against is None and len(met := said.get("lineups", ())) == 1:  # agents may sit there several times
             named = {spec.label: spec for spec in agents}

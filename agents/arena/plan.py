@@ -22,7 +22,7 @@ from agents.arena.formats import Format, format_of
 from agents.arena.limits import Limits
 from agents.arena.lineups import Lineup, Teams
 from agents.arena.replays import begun
-from agents.arena.rows import Match
+from agents.arena.rows import Match, Row, blank_row
 from agents.learning.saved.network import SUFFIX
 from agents.learning.saved.normalizing import chosen
 from agents.learning.saved.shipped import shipped_for
@@ -61,6 +61,7 @@ class Plan:
     agent playing a whole team. A line-up plays every start board in all orders of seats, or, if these are more than
     :data:`agents.arena.lineups.MOST_SEATINGS`, in as many as there are seats, everyone in each seat once.
 
+    With ``cooperative`` each agent plays all seats of a game, and what the players are paid in the mean is compared.
     Settings that say who plays the other seats (``opponent``, ``seat``) make it a game for one.
 
     Attributes
@@ -88,6 +89,9 @@ class Plan:
         Entries of the last ``position()`` of a game that its row keeps, such as football's ``"score"``.
     limits : Limits
         What ends an episode from outside. Results are not told by it: it may be another one when they are gone on with.
+    cooperative : bool
+        Whether one agent plays all seats, in a game whose players are paid together, each by its own object, which
+        sees what its player does.
     replays : bool
         Whether a replay of each game is kept (:mod:`agents.arena.replays`). Games that were played without stay so.
     """
@@ -103,6 +107,7 @@ class Plan:
     keep: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
     replays: bool = False
+    cooperative: bool = False
 
     @property
     def id(self) -> str:
@@ -118,9 +123,9 @@ class Plan:
     def teams(self) -> Teams:
         """The seats of each team that agents play for; one seat where an agent plays alone."""
         env = self.make_env()
-        if isinstance(env, GameAECEnv):
-            return env.game.teams
-        return tuple((seat,) for seat in range(len(getattr(env, "possible_agents", (None,)))))
+        apart = tuple((seat,) for seat in range(len(getattr(env, "possible_agents", (None,)))))
+        teams = env.game.teams if isinstance(env, GameAECEnv) else apart
+        return (tuple(range(len(apart))),) if self.cooperative else teams
 
     @cached_property
     def discount(self) -> float | None:
@@ -141,7 +146,7 @@ class Plan:
     @property
     def format(self) -> Format:
         """How agents meet, and how what came of it is summed up and shown."""
-        return format_of(self.seats)
+        return format_of(self.seats, self.cooperative)
 
     @property
     def lineups(self) -> list[Lineup]:
@@ -203,6 +208,10 @@ class Plan:
                     agent.act(env)
                 break
         return agent
+
+    def blank_row(self, match: Match) -> Row:
+        """Return the row of a match that has not begun; compiled environments of others take 31 bits as a seed."""
+        return blank_row(match, self.seed, 32 if self.discount is not None else 31)
 
     def board(self, lineup: Lineup, episode: int) -> list[Match]:
         """Return all matches of a line-up on a start board."""

@@ -188,11 +188,11 @@ def own_seed(seed: int, spec: AgentSpec) -> int:
     return seed if own is None else int(np.random.SeedSequence((seed, own)).generate_state(1, np.uint32)[0])
 
 
-def blank_row(match: Match, seed: int) -> Row:
-    """Return the row of a match that has not begun, in a comparison with this seed."""
+def blank_row(match: Match, seed: int, bits: int = 32) -> Row:
+    """Return the row of a match of a comparison with this seed, not yet begun; its own seed has so many bits."""
     first, *others = seeds(seed, match.episode, len(match.agents))
     seats = [Seat(spec.label, own_seed(given, spec)) for given, spec in zip(others, match.agents, strict=True)]
-    return Row(match.episode, first, seats)
+    return Row(match.episode, first % 2**bits, seats)
 
 
 def row_of(given: Mapping[str, Any], scored: bool = False) -> Row:

@@ -56,6 +56,8 @@ class Tuning:
         Of the environment, and that the agents were read with.
     seed : int
         The boards of trials come from it, and what is tried; those of the test from the next one.
+    cooperative : bool
+        Whether the agent plays all seats, as in :class:`agents.arena.plan.Plan`.
     """
 
     environment: str
@@ -66,6 +68,7 @@ class Tuning:
     settings: dict[str, Any] = field(default_factory=dict)
     budget: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
+    cooperative: bool = False
 
     def candidate(self, values: Mapping[str, Any]) -> AgentSpec:
         """Return the agent with some values of the parameters."""
@@ -98,7 +101,7 @@ class Tuning:
         return _against(alone, alone.format.rivals(self.shipped, self.against)[1])
 
     def _alone(self, specs: tuple[AgentSpec, ...], seed: int) -> Plan:
-        return Plan(self.environment, specs, self.settings, seed, self.budget)
+        return Plan(self.environment, specs, self.settings, seed, self.budget, cooperative=self.cooperative)
 
     def check(self) -> None:
         """Check what can be checked before anything is played.
@@ -121,7 +124,7 @@ class Tuning:
                 raise ValueError(f"{name!r} is a parameter, and set to {given!r} for the agent; leave one out")
         test = self.test(self.first)
         if self.against is not None and test.format.rivals(self.shipped, self.against)[0] is None:
-            raise ValueError(f"against {self.against.name}: {test.id} is a game for one; leave it out")
+            raise ValueError(f"against {self.against.name}: nobody is met in {test.id}, as it is played; leave it out")
         for plan in (self.plan(self.first), test):
             plan.check()
         test.format.contest(test)
@@ -141,6 +144,8 @@ class Tuning:
             "budget": self.budget,
             "seed": self.seed,
         }
+        if self.cooperative:
+            about["cooperative"] = True
         found: dict[str, Any] = json.loads(json.dumps(about))
         return found
 

@@ -101,7 +101,7 @@ class TestWhoMeets:
         ({"params": ("select=ucb1,nobody",)}, "nobody"),
         (
             {"environment": "LaneDefense3x3-v0", "settings": {}, "against": parse_agent("random")},
-            r"against random: mcts_envs/LaneDefense3x3-v0 is a game for one; leave it out",
+            r"against random: nobody is met in mcts_envs/LaneDefense3x3-v0, as it is played; leave it out",
         ),
         ({"environment": "Nowhere-v0"}, "Nowhere"),
     ],

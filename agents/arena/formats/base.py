@@ -183,8 +183,9 @@ def require_meeting(plan: "Plan", alone: str) -> None:
     """
     if len(plan.teams) == 1:
         raise ValueError(
-            f"all {plan.seats} players of {plan.id} are one team, and meet nobody; compare agents in one seat of it: "
-            "give the setting opponent=NAME for who plays the others, such as opponent=agents:mcts"
+            f"all {plan.seats} players of {plan.id} are one team, and meet nobody; compare agents that play all of "
+            "them, --cooperative, or in one seat: give the setting opponent=NAME for who plays the others, such as "
+            "opponent=agents:mcts"
         )
     labels = [spec.label for spec in plan.agents]
     for label in plan.opponents:

@@ -6,6 +6,7 @@ from math import sqrt
 import numpy as np
 
 from agents.arena.report.figures import Summary
+from agents.arena.rows import Rows
 from agents.arena.statistics.gsprt import Floats
 
 FEW = 20
@@ -28,6 +29,14 @@ def cut_short(summaries: Sequence[Summary]) -> list[str]:
     if not many:
         return []
     return [f"truncated: {', '.join(many)} in a tenth of the games or more; a longer --episode-limit lets them end"]
+
+
+def paid_alike(rows: Rows) -> list[str]:
+    """Doubt points that rewards decide, where all players were paid the same in every game."""
+    paid = [{seat.episode_return for seat in row.seats} for row in rows.values() if row.fault is None]
+    if all(each == {0.0} for each in paid) or any(len(each) > 1 for each in paid):
+        return []
+    return ["all players were paid the same in every game, so that none is ahead: --cooperative compares how much"]
 
 
 def unpaid(summaries: Sequence[Summary]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import agents
 from agents.arena.plan import Plan
-from agents.arena.report.doubts import cut_short
+from agents.arena.report.doubts import cut_short, paid_alike
 from agents.arena.report.figures import Difference, Pairing, Rating, Standing, Summary, Trial
 from agents.arena.rows import Row, Rows
 from agents.arena.statistics.rating import RESAMPLES
@@ -171,7 +171,8 @@ def report(
     found = Report(plan, folder, episodes, workers, discount, [], [], failed, len(keys) - len(played), rows=played)
     found = replace(found, forfeited=[row for row in played.values() if row.forfeit is not None])
     found = replace(found, **plan.format.figures(plan, played, episodes, resamples)._asdict())
-    return replace(found, doubts=[*found.doubts, *cut_short(found.summaries)])
+    alike = paid_alike(played) if plan.format.rated and plan.discount is None else []
+    return replace(found, doubts=[*alike, *found.doubts, *cut_short(found.summaries)])
 
 
 def _by_the_clock(spec: AgentSpec, id: str) -> bool:

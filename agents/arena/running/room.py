@@ -9,7 +9,7 @@ from typing import Any
 from agents.arena.faults import agents_code, caught
 from agents.arena.plan import Plan, played_on
 from agents.arena.replays import Moves, as_far_as_it_went, proved
-from agents.arena.rows import Match, Played, Transition, blank_row
+from agents.arena.rows import Match, Played, Transition
 from agents.arena.running.asking import Asked
 from agents.arena.running.guarded import made
 from agents.arena.running.play import play
@@ -50,7 +50,7 @@ class Room:
 
     def play(self, job: Match) -> Played:
         """Play a match; what goes wrong is in its row."""
-        row, plan, replay = blank_row(job, self._plan.seed), self._plan, ""
+        row, plan, replay = self._plan.blank_row(job), self._plan, ""
         row.played_on, begun = played_on(), perf_counter()
         transitions: list[Transition] = []
         moves: Moves = []
@@ -68,6 +68,9 @@ class Room:
                 row.kept = {name: position[name] for name in plan.keep}
             if plan.replays and row.truncated is None:
                 replay = proved(plan, row, moves, self._env)
+        if not plan.scored:  # nobody met anybody, whose rewards would say who won
+            for played in row.seats:
+                played.outcome = None
         row.took = perf_counter() - begun
         if row.fault is not None:
             self._env = None

@@ -9,7 +9,7 @@ from typing import Any, cast
 from agents.arena.faults import CRASH, TIME, forfeit
 from agents.arena.interrupt import interruptible
 from agents.arena.plan import Plan, played_on
-from agents.arena.rows import Match, Played, blank_row
+from agents.arena.rows import Match, Played
 from agents.arena.running.room import Room
 from agents.arena.running.worker import Job, Result, Worker
 from mcts_envs.core import errors
@@ -172,7 +172,7 @@ class Crew:
         """Return the result of a job that ended its process, or had to be ended with it."""
         if not isinstance(job, Match):
             return None
-        row = blank_row(job, self._plan.seed)
+        row = self._plan.blank_row(job)
         row.last_asked, row.played_on = worker.seat, played_on()
         kind, message = ("TimeoutError", overdue) if overdue else ("ProcessDied", worker.epitaph())
         told = {"type": kind, "message": message, "traceback": ""}
