@@ -437,9 +437,9 @@ def test_a_game_of_ones_own_is_trained_on(tmp_path: Path) -> None:
 
 def test_any_environment_with_discrete_actions_is_compared_by_returns(bots: Path, tmp_path: Path) -> None:
     plan = Plan("CartPole-v1", parse_agents(f"{bots}:Pole,uniform,one_step"))
-    result = compare(plan, 4, folder=tmp_path)
+    result = compare(plan, 16, folder=tmp_path)
     pole, uniform, _ = result.summaries
-    assert [(s.games, s.errors) for s in result.summaries] == [(4, 0)] * 3
+    assert [(s.games, s.errors) for s in result.summaries] == [(16, 0)] * 3
     assert pole.mean_return.low > uniform.mean_return.high
     assert result.differences[0].mean_return.high < 0
     console = Console(width=120)
