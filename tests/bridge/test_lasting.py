@@ -3,9 +3,12 @@
 import gc
 
 import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
 
 import agents
 import agents.bridge.games
+import agents.planners.places
 from agents.bridge import view
 from agents.bridge.states import ForeignGame
 from tests.bridge.worlds import Walk
@@ -34,3 +37,33 @@ def test_of_environments_made_otherwise_each_time_only_the_latest_are_known(monk
     gc.collect()
     drawn = [each for each in gc.get_objects() if type(each) is ForeignGame and each.name == "World-v0"]
     assert len(drawn) <= 8
+
+
+class Line(gym.Env):
+    """An endless line, with the time in what is observed, so that no state comes again."""
+
+    def __init__(self):
+        self.observation_space, self.action_space = spaces.Box(-(2**31), 2**31, (2,), np.int64), spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at = self.t = 0
+        return np.array([self.at, self.t]), {}
+
+    def step(self, action):
+        self.at, self.t = self.at + 2 * action - 1, self.t + 1
+        return np.array([self.at, self.t]), float(self.at % 5 == 0), False, False, {}
+
+
+def test_places_that_cannot_be_reached_any_more_are_forgotten_in_long_episodes(monkeypatch):
+    monkeypatch.setattr(agents.planners.places, "_MANY", 20, raising=False)
+    env = agents.remember(Line())
+    env.reset(seed=0)
+    agent = agents.make("graph", simulations=8, horizon=8, seed=0)
+    known, paid = [], 0.0
+    for _ in range(200):
+        action = agent.act(env)
+        known.append(agent.last_result.places)
+        paid += env.step(action)[1]
+    assert max(known) < 8 * 9 * 4  # states ahead are 8 * 9 / 2 or fewer
+    assert paid == 100  # back at 0 in every second step
