@@ -1,6 +1,7 @@
 """Programs that run for days: what is kept of environments that are gone, and of long episodes."""
 
 import gc
+import weakref
 
 import gymnasium as gym
 import numpy as np
@@ -10,6 +11,8 @@ import agents
 import agents.bridge.games
 import agents.planners.places
 from agents.bridge import view
+from agents.bridge.copying.classes import KINDS
+from agents.bridge.copying.copies import Copy
 from agents.bridge.states import ForeignGame
 from tests.bridge.worlds import Walk
 
@@ -67,3 +70,25 @@ def test_places_that_cannot_be_reached_any_more_are_forgotten_in_long_episodes(m
         paid += env.step(action)[1]
     assert max(known) < 8 * 9 * 4  # states ahead are 8 * 9 / 2 or fewer
     assert paid == 100  # back at 0 in every second step
+
+
+class Remade(Walk):
+    """Makes a class in each reset."""
+
+    def reset(self, *, seed=None, options=None):
+        class Piece:
+            owner = self
+
+        self.piece = Piece()
+        return super().reset(seed=seed)
+
+
+def test_classes_that_resets_make_go_with_them():
+    agent, kept = agents.make("mcts", simulations=4), []
+    for seed in range(KINDS + 20):
+        env = Remade()
+        env.reset(seed=seed)
+        (agent.act if seed < 4 else Copy)(env)
+        kept.append(weakref.ref(env))
+    gc.collect()
+    assert sum(each() is not None for each in kept) <= KINDS + 4
