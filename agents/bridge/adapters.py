@@ -5,7 +5,7 @@ import importlib
 from importlib.metadata import entry_points
 from typing import Any
 
-from agents.bridge.copying.classes import name_of
+from agents.bridge.copying.classes import KINDS, name_of
 
 GROUP = "mcts_envs.adapters"
 """Entry points of packages that bring adapters: the full name of a class of environments, and where its adapter is."""
@@ -106,7 +106,7 @@ def register(kind: type | str, adapter: Adapter) -> None:
     adapter_of.cache_clear()
 
 
-@functools.cache
+@functools.lru_cache(KINDS)
 def adapter_of(kind: Any) -> Adapter | None:
     """Return the adapter of a class of environments: its own, or that of the nearest class above it."""
     for base in kind.__mro__:

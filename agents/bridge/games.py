@@ -2,6 +2,7 @@
 
 import functools
 import math
+from threading import RLock
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -149,7 +150,11 @@ def _check_actions(env: Any, inside: Any, outside: Any) -> None:
         )
 
 
+_MOST = 500
+"""Games that are known: of environments made otherwise each time, as on maps drawn at random, only the latest."""
+
 _GAMES: dict[Any, ForeignGame] = {}
+_TURN = RLock()
 _GAMES_OF_ONE: "WeakKeyDictionary[Any, dict[Any, ForeignGame]]" = WeakKeyDictionary()
 """Those of environments of which nothing says how they were made."""
 
@@ -162,26 +167,35 @@ def _game(
     made, adapter = _made(env), adapter_of(cls)
     games = _GAMES if made is not None or cls.__hash__ is None else _GAMES_OF_ONE.setdefault(env, {})
     key = kind, cls, _name(env), made, tuple((*seat[:3], repr(seat.shown)) for seat in seats), adapter, names, wrappers
-    if key not in games:
-        functions, shown = kinds.adapted(kind, adapter), [seat.shown for seat in seats]
-        games[key] = ForeignGame(
-            name=_name(env),
-            players=len(seats),
-            actions=max(seat.actions for seat in seats),
-            template=np.zeros(CHANCE_BYTES + 8, np.uint8),
-            observation_shape=(max(_size(seat.shown) for seat in seats),),
-            simultaneous=kind in ("CYCLE", "PARALLEL"),
-            action_name=functools.partial(name_of, seats[0].start, names),
-            seats=seats,
-            watch=Watch(cls.__name__, tried),
-            adapter=adapter,
-            copied_as=_copied_as(cls, adapter),
-            structure=structure(shown),
-            variants=shaped(functions["observe"], shown),
-            **bounds(shown),
-            **functions,
-        )
-    return games[key]
+    with _TURN:
+        if (known := games.pop(key, None)) is None:
+            known = _new(kind, env, seats, names, adapter)
+        games[key] = known  # the latest last
+        if len(games) > _MOST:
+            del games[next(iter(games))]
+    return known
+
+
+def _new(kind: str, env: Any, seats: tuple[ForeignSeat, ...], names: tuple[str, ...], adapter: Any) -> ForeignGame:
+    cls: Any = type(env)
+    functions, shown = kinds.adapted(kind, adapter), [seat.shown for seat in seats]
+    return ForeignGame(
+        name=_name(env),
+        players=len(seats),
+        actions=max(seat.actions for seat in seats),
+        template=np.zeros(CHANCE_BYTES + 8, np.uint8),
+        observation_shape=(max(_size(seat.shown) for seat in seats),),
+        simultaneous=kind in ("CYCLE", "PARALLEL"),
+        action_name=functools.partial(name_of, seats[0].start, names),
+        seats=seats,
+        watch=Watch(cls.__name__, tried),
+        adapter=adapter,
+        copied_as=_copied_as(cls, adapter),
+        structure=structure(shown),
+        variants=shaped(functions["observe"], shown),
+        **bounds(shown),
+        **functions,
+    )
 
 
 def _copied_as(cls: Any, adapter: Any) -> Any:

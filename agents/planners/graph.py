@@ -160,7 +160,8 @@ class _Walk:
         known = self.places.number.get(key)
         if known is None or getattr(view.state, "silent", False):  # the environment shows nothing again
             known = self.places.add(key, self._offered(self._state))
-        self.root = known
+        self.root: int
+        self.places, self.root = self.places.from_here(known)
         self.steps = 0
         self._nearest, self._news = self.places.ways(self.root), True
 

@@ -1,5 +1,6 @@
 """What a search in a graph of states knows of them: outcomes of actions, and the values that follow from them."""
 
+import itertools
 import math
 import time
 from array import array
@@ -21,6 +22,10 @@ _SWEEPS = 1000
 
 _SETTLED, _HOPED = 1e-6, 1e-3
 """They have where none changes by more, and those with bonuses, in ranges of the values met."""
+
+
+_MANY = 1000
+"""Places up to which all are kept."""
 
 
 class Places:
@@ -60,7 +65,8 @@ class Places:
     """
 
     def __init__(self, discount: float, c: float | None, horizon: int) -> None:
-        self._discount, self._c = discount, c
+        self._discount, self._c, self._horizon = discount, c, horizon
+        self._most = 2 * _MANY  # places, before it is looked which can still be reached
         self.number: dict[int, int] = {}
         self.legal: list[list[int]] = []
         self.untried: list[list[int]] = []
@@ -130,6 +136,47 @@ class Places:
 
     def _met(self, value: float) -> None:
         self.low, self.high = min(self.low, value), max(self.high, value)
+
+    def from_here(self, start: int) -> tuple["Places", int]:
+        """Return what is known, and where a place is in it; without places that no known way leads to, if most are so.
+
+        That is looked for whenever there are twice as many: else moves of a long episode would take longer and longer.
+        """
+        if len(self.legal) < self._most:
+            return self, start
+        reached = {END: END, start: 0}
+        for place in (left := [start]):  # which grows
+            for to in itertools.chain.from_iterable(self.outcomes[self.actions(place)]):
+                if to not in reached:
+                    reached[to] = len(left)
+                    left.append(to)
+        if 2 * len(left) > len(self.legal):
+            self._most = 2 * len(self.legal)
+            return self, start
+        return self._of_these(left, reached), 0
+
+    def _of_these(self, left: list[int], numbers: dict[int, int]) -> "Places":
+        """Return what is known of some places, which have other numbers there."""
+        made = Places(self._discount, self._c, self._horizon)
+        made._most = 2 * max(_MANY, len(left))
+        made.branches, made.chance, made.tries = self.branches, self.chance, self.tries
+        made.low, made.high = self.low, self.high
+        made.number = {key: numbers[place] for key, place in self.number.items() if place in numbers}
+        for place in left:
+            known = self.actions(place)
+            made.first.append(len(made.visits))
+            for name in ("legal", "untried", "worth", "hope"):
+                getattr(made, name).append(getattr(self, name)[place])
+            for name in ("visits", "values", "hopes"):
+                getattr(made, name).extend(getattr(self, name)[known])
+            for outcomes in self.outcomes[known]:
+                rows = [*outcomes.values()]
+                made._of.extend([len(made.outcomes)] * len(rows))
+                made._to.extend(numbers[to] for to in outcomes)
+                made.outcomes.append({numbers[to]: len(made.counts) + i for i, to in enumerate(outcomes)})
+                made.counts.extend(self.counts[row] for row in rows)
+                made.paid.extend(self.paid[row] for row in rows)
+        return made
 
     def back_up(self, place: int, action: int) -> None:
         """Value an action of a place anew by what it led to."""

@@ -15,7 +15,7 @@ import functools
 import struct
 from typing import Any
 
-from agents.bridge.copying.classes import name_of
+from agents.bridge.copying.classes import KINDS, name_of
 
 _WORLD = "Box2D.Box2D.b2World"
 
@@ -70,7 +70,7 @@ def is_world(value: Any) -> bool:
     return _are_worlds(kind)
 
 
-@functools.cache
+@functools.lru_cache(KINDS)
 def _are_worlds(kind: type) -> bool:
     return any(name_of(base) == _WORLD for base in kind.__mro__)
 

@@ -7,14 +7,14 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import cache
+from functools import cache, lru_cache
 from threading import RLock, get_ident, local
 from typing import Any
 
 import numpy as np
 from numpy.random import PCG64, Generator, mtrand  # the functions of NumPy's global generator
 
-from agents.bridge.copying.classes import name_of
+from agents.bridge.copying.classes import KINDS, name_of
 
 _WORD, _LONG_WORD = 2**64 - 1, 2**128 - 1
 _PCG64_INCREMENT = 0x5851F42D4C957F2D14057B7EF767814F
@@ -44,7 +44,7 @@ def is_generator(value: Any) -> bool:
     return are_generators(kind) and value is not random._inst and value is not mtrand._rand
 
 
-@cache
+@lru_cache(KINDS)
 def are_generators(kind: type) -> bool:
     """Say whether objects of a class are random generators: NumPy's, Python's or PyTorch's."""
     return issubclass(kind, (Generator, np.random.RandomState, random.Random)) or name_of(kind) == TORCH

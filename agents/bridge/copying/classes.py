@@ -15,6 +15,9 @@ from typing import Any
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
+KINDS = 200
+"""Classes of which is kept what was found out, the latest: a reset, or a cell of a notebook, may make one each time."""
+
 _ATOMS = frozenset({bool, bytes, float, int, str, type(None), np.float32, np.float64, np.int64, type, object})
 
 _SHARED = (
@@ -45,7 +48,7 @@ def is_shared(value: Any) -> bool:
     return kind in _ATOMS or are_shared(kind)
 
 
-@functools.cache
+@functools.lru_cache(KINDS)
 def are_shared(kind: type) -> bool:
     """Say whether copies hold the very objects of a class that the originals hold."""
     if issubclass(kind, (np.void, io.StringIO, io.BytesIO)):  # a record looks into its array; a file in memory is state
@@ -54,7 +57,7 @@ def are_shared(kind: type) -> bool:
     return immutable or issubclass(kind, _SHARED) or module_of(kind).startswith(_SHARED_MODULES)
 
 
-@functools.cache
+@functools.lru_cache(KINDS)
 def lies_elsewhere(kind: type) -> bool:
     """Say whether objects of a class lead from an environment to all that Python has loaded, or to the original.
 
@@ -80,19 +83,19 @@ def name_of(kind: type) -> str:
     return f"{module_of(kind)}.{kind.__qualname__}".removeprefix(".")
 
 
-@functools.cache
+@functools.lru_cache(KINDS)
 def slots_of(kind: type) -> tuple[Any, ...]:
     """Return the descriptors of the slots of a class and its bases."""
     return tuple(v for base in kind.__mro__ for v in vars(base).values() if isinstance(v, types.MemberDescriptorType))
 
 
-@functools.cache
+@functools.lru_cache(KINDS)
 def container_of(kind: type) -> Any:
     """Return the built-in container that a class is or inherits from; ``object`` if there is none."""
     return next((base for base in _CONTAINERS if issubclass(kind, base)), object)
 
 
-@functools.cache
+@functools.lru_cache(KINDS)
 def is_plain(kind: type) -> bool:
     """Say whether all that an instance holds is in its ``__dict__``, its slots and a built-in container.
 
@@ -101,7 +104,7 @@ def is_plain(kind: type) -> bool:
     return not has_memory(kind) and not hasattr(kind, "__deepcopy__")
 
 
-@functools.cache
+@functools.lru_cache(KINDS)
 def is_open(kind: type) -> bool:
     """Say whether all that an instance holds can be seen, however it is copied.
 
@@ -111,7 +114,7 @@ def is_open(kind: type) -> bool:
     return is_plain(kind) or not (said or has_memory(kind))
 
 
-@functools.cache
+@functools.lru_cache(KINDS)
 def has_memory(kind: type) -> bool:
     """Say whether a class has memory that only compiled code can read, beside that of a built-in container."""
     base = container_of(kind)
@@ -121,13 +124,13 @@ def has_memory(kind: type) -> bool:
     return bool(kind.__basicsize__ > base.__basicsize__ + 8 * pointers)
 
 
-@functools.cache
+@functools.lru_cache(KINDS)
 def has_table(kind: type) -> bool:
     """Say whether instances have a constant table of transitions (see ``_TABLES``)."""
     return any(module_of(base).startswith(_TABLES) for base in kind.__mro__)
 
 
-@functools.cache
+@functools.lru_cache(KINDS)
 def quiet(kind: type) -> Any:
     """Return a class like this one whose objects do nothing when they go: what they would close is the original's."""
     if getattr(kind, "__del__", _do_nothing) is _do_nothing:
@@ -136,7 +139,7 @@ def quiet(kind: type) -> Any:
     return type(kind)(kind.__name__, (kind,), {**names, "__del__": _do_nothing})
 
 
-@functools.cache
+@functools.lru_cache(KINDS)
 def takes_arguments(kind: type) -> bool:
     """Say whether objects of a class may be made in several ways."""
     try:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
-from agents.bridge.copying.classes import container_of, is_plain, is_shared, lies_elsewhere, module_of, slots_of
+from agents.bridge.copying.classes import KINDS, container_of, is_plain, is_shared, lies_elsewhere, module_of, slots_of
 
 _MAKING = "__init__", "__new__", "__setstate__"
 """Methods that make an object."""
@@ -78,7 +78,7 @@ def _names(kinds: set[Any]) -> set[int]:
     return names
 
 
-@functools.cache
+@functools.lru_cache(KINDS)
 def _may_be_constant(kind: Any) -> bool:
     """Say whether objects of a class hold nothing that cannot be seen, and have no method that sets an attribute."""
     methods = {name: each for base in kind.__mro__ for name, each in vars(base).items() if name not in _MAKING}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from agents.bridge.copying.chance import successor
-from agents.bridge.copying.classes import module_of
+from agents.bridge.copying.classes import KINDS, module_of
 
 _NAMED = re.compile(r"_*((prng|rng|random|jax|env|step|reset)_)?(key|rng|prng|seed)")
 """What a plain key is called: two numbers without a sign that are called otherwise may be anything."""
@@ -17,13 +17,13 @@ _LARGE = 2**16
 """A plain key has larger numbers once it is split; where a key to a door lies, say, has not."""
 
 
-@functools.cache
+@functools.lru_cache(KINDS)
 def is_of_jax(kind: type) -> bool:
     """Say whether objects of a class are arrays, or keys, of JAX."""
     return module_of(kind).startswith(("jax.", "jaxlib."))
 
 
-@functools.cache
+@functools.lru_cache(KINDS)
 def are_keys(kind: type) -> bool:
     """Say whether objects of a class are typed keys, one or an array of them."""
     return is_of_jax(kind) and kind.__name__ == "PRNGKeyArray"

@@ -10,14 +10,14 @@ import gc
 import importlib
 import types
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from agents.bridge.copying.classes import are_shared, name_of
+from agents.bridge.copying.classes import KINDS, are_shared, name_of
 from agents.bridge.copying.weakrefs import behind
 
 _COMPILED = "mujoco._structs."
@@ -40,7 +40,7 @@ _CAPSULE = "PyCapsule"
 """The class of what owns the memory of compiled code, by name: Python has none for it before 3.13."""
 
 
-@cache
+@lru_cache(KINDS)
 def is_physics(kind: type) -> bool:
     """Say whether objects of a class are MuJoCo's, or show what it simulates."""
     name = name_of(kind)
@@ -174,7 +174,7 @@ def _numbers(options: Any) -> dict[str, float]:
     return {name: number for name, number in found.items() if isinstance(number, (int, float))}
 
 
-@cache
+@lru_cache(KINDS)
 def _names(kind: type) -> list[str]:
     return [name for name in dir(kind) if not name.startswith("_") and not callable(getattr(kind, name))]
 

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from agents.bridge.copying.classes import module_of, name_of
+from agents.bridge.copying.classes import KINDS, module_of, name_of
 
 
 def _copy_surface(into: Any, value: Any) -> Any:
@@ -51,7 +51,7 @@ PIXELS = frozenset(_COPIED) - {"pygame.mask"}
 """What only shows a game."""
 
 
-@functools.cache
+@functools.lru_cache(KINDS)
 def drawn(kind: type) -> str:
     """Return what of these a class is; empty where it is none."""
     names = module_of(kind), *map(name_of, kind.__mro__)
