@@ -1,9 +1,12 @@
 """A kernel with its first argument settled: what ``functools.partial`` is to functions."""
 
+import weakref
 from functools import cached_property
 from itertools import count
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 from llvmlite import ir
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
@@ -12,10 +15,23 @@ from numba.core.registry import cpu_target
 _serial = count()
 
 
+class Jump(NamedTuple):
+    """A function that calls a kernel with what stands in a cell as its first argument, and the code that it lies in."""
+
+    address: int
+    cell: npt.NDArray[np.int64]
+    library: Any
+
+
+_FREE: dict[int, list[Jump]] = {}
+"""Jumps that nobody needs any more, by the address of the kernel: LLVM gives no memory of code back."""
+
+
 class Bound:
     """A kernel whose first argument, an integer such as an address, is settled; other kernels call it by its address.
 
-    Making it takes a millisecond, as it is a jump into the kernel, which is compiled once.
+    Making it takes a millisecond, as it is a jump into the kernel, which is compiled once; where another one is gone it
+    takes over that one's.
 
     Parameters
     ----------
@@ -50,14 +66,21 @@ class Bound:
     @cached_property
     def address(self) -> int:
         """Where the function lies, for compiled code."""
-        with global_compiler_lock:
-            self._library, name = _jump(self._kernel, self._first)
-        return int(self._library.get_pointer_to_function(name))
+        target = self._kernel.ready().address
+        free = _FREE.setdefault(target, [])
+        try:
+            jump = free.pop()
+        except IndexError:
+            with global_compiler_lock:
+                jump = _jump(self._kernel, target)
+        jump.cell[0] = self._first
+        weakref.finalize(self, free.append, jump).atexit = False
+        return jump.address
 
 
-def _jump(kernel: Any, first: int) -> tuple[Any, str]:
-    """Return a library with a function that calls a kernel with its first argument, and the name of that."""
-    target, context, signature = kernel.ready().address, cpu_target.target_context, kernel.declared
+def _jump(kernel: Any, target: int) -> Jump:
+    """Return a jump into a kernel, which lies at an address."""
+    context, signature = cpu_target.target_context, kernel.declared
     name = f"bound_{kernel.__name__}_{next(_serial)}"
     library = JITCodeLibrary(context.codegen(), name)
     module = context.create_module(name)
@@ -68,12 +91,14 @@ def _jump(kernel: Any, first: int) -> tuple[Any, str]:
     head = len(whole.args) - len(rest.args)
     returned = len(function.args) - sum(len(_words(context, kind)) for kind in signature.args[1:])
     assert head == 1, "the first argument is one word"
-    arguments = [*function.args[:returned], ir.Constant(whole.args[returned], first), *function.args[returned:]]
-    callee = builder.inttoptr(ir.Constant(ir.IntType(64), target), whole.as_pointer())
+    cell, word = np.zeros(1, np.int64), ir.IntType(64)
+    first = builder.load(builder.inttoptr(ir.Constant(word, cell.ctypes.data), word.as_pointer()))
+    arguments = [*function.args[:returned], first, *function.args[returned:]]
+    callee = builder.inttoptr(ir.Constant(word, target), whole.as_pointer())
     builder.ret(builder.call(callee, arguments))
     library.add_ir_module(module)
     library.finalize()
-    return library, name
+    return Jump(int(library.get_pointer_to_function(name)), cell, library)
 
 
 def _words(context: Any, kind: Any) -> tuple[Any, ...]:

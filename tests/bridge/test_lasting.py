@@ -14,6 +14,7 @@ from agents.bridge import view
 from agents.bridge.copying.classes import KINDS
 from agents.bridge.copying.copies import Copy
 from agents.bridge.states import ForeignGame
+from agents.evaluator import bound
 from tests.bridge.worlds import Walk
 
 
@@ -92,3 +93,24 @@ def test_classes_that_resets_make_go_with_them():
         kept.append(weakref.ref(env))
     gc.collect()
     assert sum(each() is not None for each in kept) <= KINDS + 4
+
+
+def test_jumps_of_agents_that_are_gone_serve_the_next_ones(monkeypatch):
+    made, jump = [], bound._jump
+    monkeypatch.setattr(bound, "_jump", lambda *given: made.append(given) or jump(*given))
+    env = gym.make("mcts_envs/LaneDefense3x3-v0")
+    env.reset(seed=1)
+
+    def visits(policy):
+        gc.collect()
+        return agents.make("puct", policy=policy, simulations=100, seed=3).search(env).visits.tolist()
+
+    def prefers(action):
+        return lambda observations, masks: (np.eye(10)[[action] * len(observations)], np.zeros(len(observations)))
+
+    first = visits("shipped")
+    assert len(made) == 2
+    assert all(visits("shipped") == first for _ in range(3))
+    assert len(made) == 2
+    one, other = (agents.make("puct", policy=prefers(action), simulations=100) for action in (0, 5))
+    assert [agent.search(env).visits.argmax() for agent in (one, other, one)] == [0, 5, 0]
