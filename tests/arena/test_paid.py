@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gymnasium.spaces import Discrete
-from pettingzoo import ParallelEnv
+from gymnasium.spaces import Discrete, MultiBinary
+from pettingzoo import AECEnv, ParallelEnv
 
 from agents.arena import Plan, compare, parse_agents
 
@@ -99,3 +99,62 @@ def test_who_was_paid_as_much_in_another_order_has_won_as_much(tmp_path: Path) -
     report = compare(Plan(f"{HERE}:purse", parse_agents("random,uniform")), 2, folder=tmp_path)
     assert [summary.ties for summary in report.summaries] == [4, 4]
     assert report.summaries[0].win_rate.value == pytest.approx(0.5)
+
+
+class Squares(AECEnv):
+    """One takes a free square of four, the other says whether it is in the upper row; three times."""
+
+    metadata = {"name": "squares_v0", "is_parallelizable": False}  # noqa: RUF012
+    possible_agents = ["takes", "says"]  # noqa: RUF012
+    render_mode = None
+
+    def observation_space(self, agent):
+        return MultiBinary((2, 2))
+
+    def action_space(self, agent):
+        return Discrete(4) if agent == "takes" else Discrete(2, start=1)
+
+    def reset(self, seed=None, options=None):
+        self.agents, self.free, self.last = self.possible_agents[:], np.ones((2, 2), np.int8), 0
+        self.rewards, self._cumulative_rewards = dict.fromkeys(self.agents, 0.0), dict.fromkeys(self.agents, 0.0)
+        self.terminations, self.truncations = dict.fromkeys(self.agents, False), dict.fromkeys(self.agents, False)
+        self.infos = {"takes": {"action_mask": self.free}, "says": {}}
+        self.agent_selection = "takes"
+
+    def observe(self, agent):
+        return self.free
+
+    def step(self, action):
+        if self.terminations[self.agent_selection]:
+            self._was_dead_step(action)
+            return
+        self._cumulative_rewards[self.agent_selection] = 0.0
+        self._clear_rewards()
+        if self.agent_selection == "takes":
+            assert self.free[divmod(int(action), 2)]
+            self.free[divmod(int(action), 2)], self.last = 0, int(action)
+        else:
+            assert action in (1, 2)
+            self.rewards["says"] = float(action == 1 + self.last // 2)
+            self.terminations = dict.fromkeys(self.agents, self.free.sum() == 1)
+        self.agent_selection = "says" if self.agent_selection == "takes" else "takes"
+        self._accumulate_rewards()
+
+
+def squares():
+    return Squares()
+
+
+class Last:
+    """Takes the last that is legal of the actions of its own."""
+
+    def predict(self, observation, action_masks):
+        return np.flatnonzero(action_masks)[-1] + (len(action_masks) == 2)
+
+
+def test_a_mask_has_the_shape_of_the_board_and_a_policy_that_of_its_own_actions(tmp_path: Path) -> None:
+    agents = parse_agents(f"last={HERE}:Last,mcts", {"simulations": 20})
+    report = compare(Plan(f"{HERE}:squares", agents), 2, folder=tmp_path)
+    assert [(summary.games, summary.forfeits) for summary in report.summaries] == [(4, {}), (4, {})]
+    paid = {seat.agent: seat.episode_return for row in report.rows.values() for seat in row.seats[1:]}
+    assert paid["last"] < paid["mcts"]

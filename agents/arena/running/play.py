@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from agents.arena.faults import agents_code, cut_off
 from agents.arena.limits import Limits
 from agents.arena.replays import Moves
@@ -180,7 +182,7 @@ def _mask(env: Any, name: str) -> Any:
     if told is None and not isinstance(env, GameAECEnv):
         seen = env.observe(name)
         told = seen.get("action_mask") if isinstance(seen, dict) else None
-    return told
+    return None if told is None else np.ravel(told)  # it may have the shape of the board
 
 
 def _judge(seats: Sequence[Seat]) -> None:
