@@ -177,12 +177,17 @@ def _game(
             watch=Watch(cls.__name__, tried),
             adapter=adapter,
             copied_as=_copied_as(cls, adapter),
+            called=functools.partial(_called, seats, names),
             structure=structure(shown),
             variants=shaped(functions["observe"], shown),
             **bounds(shown),
             **functions,
         )
     return games[key]
+
+
+def _called(seats: tuple[ForeignSeat, ...], names: tuple[str, ...], player: int, action: int) -> str:
+    return name_of(seats[player].start, names, action)
 
 
 def _copied_as(cls: Any, adapter: Any) -> Any:
