@@ -163,7 +163,7 @@ def observed(env: Any, view: View) -> tuple[Any, Any]:
                 f"nothing remembers what {state.game.name} showed last; put agents.remember(env) around all its "
                 "wrappers before reset"
             )
-    mask = view.action_masks()
+    mask = view.action_masks()[: state.game.seats[view.player].actions]
     if mask.all() and isinstance(seen, dict) and "action_mask" in seen:  # outside of what keeps something of the past
         mask = np.asarray(seen["action_mask"], np.bool_)
     return seen, mask

@@ -50,9 +50,15 @@ class Found(ABC):
         return self._ranking(errors.integer("top", top, 1, 2**62)).to_text()
 
     def _summary(self) -> str:
-        name = name_of(self._played(), self.action)
+        name = name_of(self._played(), self.action, self._player)
         spent = f"simulations={self.simulations}, steps={self.steps}, seconds={self.seconds:.3g}"
         return f"action={self.action} ({name}), {self._found()}, {spent}"
+
+    @property
+    def _player(self) -> int:
+        """Who is to choose the action."""
+        view: View | None = getattr(self, "view", None)
+        return 0 if view is None else view.player
 
     def _played(self) -> Game:
         """Return the game that was searched."""

@@ -14,6 +14,9 @@ Transition: TypeAlias = dict[str, Any]
 Key: TypeAlias = tuple[tuple[str, ...], int]
 """Labels by seat, and the number of the episode."""
 
+DIGITS = 9
+"""Of returns that are compared: sums of fractions differ in the last ones by the order in which they were added up."""
+
 
 class Match(NamedTuple):
     """A game to be played: who sits where, and which episode it is."""

@@ -59,8 +59,8 @@ def require_spaces(env: Any) -> None:
             raise TypeError(f"{type(env).__name__} has no {space}; set self.{space} in its __init__")
 
 
-def game_of_several(kind: str, layers: list[Any]) -> ForeignGame:
-    """Return the game that a PettingZoo environment is, the innermost of its layers."""
+def game_of_several(kind: str, layers: list[Any], lenses: list[Any]) -> ForeignGame:
+    """Return the game that a PettingZoo environment is, the innermost of its layers, observed through some of these."""
     env = layers[-1]
     if isinstance(env, turn_based_aec_to_parallel_wrapper):
         raise TypeError(
@@ -72,7 +72,8 @@ def game_of_several(kind: str, layers: list[Any]) -> ForeignGame:
         raise TypeError(f"{type(env).__name__} has no possible_agents; planners need to know who may play")
     for agent in agents if len(layers) > 1 else ():
         _check_actions(env, env.action_space(agent), layers[0].action_space(agent))
-    seats = tuple(_seat(agent, env.action_space(agent), *2 * (env.observation_space(agent),)) for agent in agents)
+    seen = env, lenses[-1] if lenses else env
+    seats = tuple(_seat(a, env.action_space(a), *(each.observation_space(a) for each in seen)) for a in agents)
     return _game(kind, env, seats, names_of(env))
 
 
@@ -191,11 +192,16 @@ def _new(kind: str, env: Any, seats: tuple[ForeignSeat, ...], names: tuple[str, 
         watch=Watch(cls.__name__, tried),
         adapter=adapter,
         copied_as=_copied_as(cls, adapter),
+        called=functools.partial(_called, seats, names),
         structure=structure(shown),
         variants=shaped(functions["observe"], shown),
         **bounds(shown),
         **functions,
     )
+
+
+def _called(seats: tuple[ForeignSeat, ...], names: tuple[str, ...], player: int, action: int) -> str:
+    return name_of(seats[player].start, names, action)
 
 
 def _copied_as(cls: Any, adapter: Any) -> Any:

@@ -234,8 +234,8 @@ def _observe_by(seen_by: Callable[[Any, int], Any], anew: bool = False) -> Calla
                 "of what stacks frames or keeps something else of the past, or give agents.bridge.view(env, "
                 "observation=...)"
             )
-        seen = through(state.lenses[state.at_root and not anew], state.env, seen)
-        space = state.game.seats[player].shown
+        name, space = state.game.seats[player].name, state.game.seats[player].shown
+        seen = through(state.lenses[state.at_root and not anew], state.env, seen, name)
         if not len(out):
             raise TypeError(f"{space}, which {state.game.name} shows, is not flattened to numbers by its package")
         flat = spaces.flatten(space, seen)

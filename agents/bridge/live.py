@@ -19,7 +19,7 @@ from agents.bridge.hidden import Hidden
 from agents.bridge.kinds import in_cycle
 from agents.bridge.layers import innermost, peeled
 from agents.bridge.means import copier_of
-from agents.bridge.observation_wrappers import lenses_of, looking, through, veils_of
+from agents.bridge.observation_wrappers import lenses_in_turn, lenses_of, looking, through, veils_of
 from agents.bridge.refusing import refused
 from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns, fingerprint
 from agents.bridge.states import NO_LIMIT, ForeignState
@@ -214,7 +214,6 @@ class LiveSingle(_Live):
 class LiveAEC(_Live):
     """The present state of a PettingZoo environment in which agents choose in turn."""
 
-    lenses: Any = (), ()
     wrappers: Any = ()
     left = NO_LIMIT
     seen = infos = None
@@ -226,7 +225,9 @@ class LiveAEC(_Live):
         self.veils = veils_of(layers)
         self.history = _history(layers, RememberTurns)
         self.together = bool(getattr(self.env, "metadata", {}).get("is_parallelizable"))
-        self.game = game_of_several("CYCLE" if self.together else "AEC", layers)
+        lenses = lenses_in_turn(layers)
+        self.lenses = lenses, lenses
+        self.game = game_of_several("CYCLE" if self.together else "AEC", layers, lenses)
 
     def selected(self) -> Any:
         """Return the agent that is to choose."""
@@ -261,7 +262,6 @@ _SAID = {RememberMoves: ("observations", "infos"), parallel_to_aec_wrapper: ("_o
 class LiveParallel(_Live):
     """The present state of a PettingZoo environment in which all live agents choose at once."""
 
-    lenses: Any = (), ()
     wrappers: Any = ()
     veils: Any = ()
     left = NO_LIMIT
@@ -279,7 +279,9 @@ class LiveParallel(_Live):
         self.seen, self.infos = observations, infos
         if self.seen is None and hasattr(self.env, "aec_env") and hasattr(self.env, "agents"):
             self.seen = {agent: self.env.aec_env.observe(agent) for agent in self.env.agents}
-        self.game = game_of_several("PARALLEL", layers)
+        lenses = lenses_in_turn(layers)
+        self.lenses = lenses, lenses
+        self.game = game_of_several("PARALLEL", layers, lenses)
 
     def only_agent(self) -> Any:
         """Return the agent that is to choose, if there is no other."""

@@ -11,6 +11,7 @@ from typing import Any
 import gymnasium
 from gymnasium.spaces import Dict, Tuple
 from gymnasium.wrappers import DelayObservation, NormalizeObservation, TransformObservation
+from pettingzoo import ParallelEnv
 from pettingzoo.utils.wrappers import BaseWrapper
 
 from agents.bridge.copying.classes import slots_of
@@ -36,6 +37,20 @@ def lenses_of(layers: Sequence[Any]) -> tuple[list[Any], int]:
         elif looks or _another_space(layer):
             return found, place
     return found, -1
+
+
+def lenses_in_turn(layers: Sequence[Any]) -> list[Any]:
+    """Return the wrappers of PettingZoo with an ``observe`` of their own, from the innermost on.
+
+    They end where one has a ``step`` of its own too: it may keep something of the past.
+    """
+    found = []
+    for layer in reversed(layers[:-1]):
+        if isinstance(layer, BaseWrapper) and _may_hide(layer):
+            if not type(layer).step.__module__.startswith("pettingzoo."):
+                break
+            found.append(layer)
+    return found
 
 
 def looking(lenses: Sequence[Any]) -> Sequence[Any]:
@@ -90,20 +105,41 @@ def _may_hide(layer: Any) -> bool:
     return isinstance(layer, gymnasium.ObservationWrapper) and not isinstance(layer, NormalizeObservation)
 
 
-def through(lenses: Sequence[Any], env: Any, seen: Any) -> Any:
+class _Said:
+    """An environment in which all choose at once, as wrappers of turns look at it: it shows what it said last."""
+
+    def __init__(self, env: Any, seen: Any) -> None:
+        self._env, self._seen = env, seen
+
+    def observe(self, agent: Any) -> Any:
+        """Return what the agent who looks was shown."""
+        return self._seen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._env, name)
+
+
+def through(lenses: Sequence[Any], env: Any, seen: Any, agent: Any = None) -> Any:
     """Return what is seen of an environment through wrappers, which are left as they are.
 
     Parameters
     ----------
-    lenses : sequence of ObservationWrapper
+    lenses : sequence of ObservationWrapper or BaseWrapper
         Of the live environment.
     env : Env
         The copy that they are to look at.
     seen : object
         What it showed.
+    agent : object
+        Who looks, in PettingZoo.
     """
+    if lenses and isinstance(env, ParallelEnv):
+        env = _Said(env, seen)
     for lens in lenses:
         own = detached(lens, env)
+        if isinstance(own, BaseWrapper):
+            env, seen = own, own.observe(agent)
+            continue
         if isinstance(own, NormalizeObservation):
             own.update_running_mean = False
         env, seen = own, own.observation(seen)

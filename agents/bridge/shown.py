@@ -32,7 +32,9 @@ def redrawn(env: Any, chance: random.Random) -> Any:
     made = Copy(turns, {id(turns.env): state.env}).env
     own = made.observe(made.agent_selection)
     if game.redraws or state.hidden.noted(seen.player):  # others see what is hidden
-        made._observations = state.seen or {}
+        told = ({}, {}) if game.redraws else (state.seen or {}, state.infos or {})
+        made._observations, mine = told[0], made.infos[made.agent_selection]
+        made.infos = {agent: told[1].get(agent, {}) for agent in made.infos} | {made.agent_selection: mine}
     made._observations = {**made._observations, made.agent_selection: own}
     for agent in made.agents[: made.agents.index(made.agent_selection)]:
         if made._actions.get(agent) is not None:

@@ -63,6 +63,8 @@ class ForeignGame(Game):
         the original, and how that was seen; ``("hides", player)``.
     structure : gymnasium.Space, optional
         Of what players see, where that is no array, and the same for all.
+    called : callable, optional
+        ``called(player, action) -> str``: the actions of each player may begin with another number.
     copied_as : type, optional
         The class of copies, derived from the environment's, as an adapter has it; None: the same.
     loops : mapping
@@ -79,6 +81,7 @@ class ForeignGame(Game):
     copied_as: type | None = None
     notes: dict[Any, Any] = field(default_factory=dict)
     structure: Any = None
+    called: Callable[[int, int], str] | None = None
     loops: Mapping[Any, Any] = field(default_factory=dict)
 
     def hastened(self, simulate: Callable[..., int]) -> Callable[..., int]:

@@ -267,7 +267,10 @@ def _differences(one: Played, other: Played) -> tuple[str, ...]:
 
 
 def _told_apart(one: Played, other: Played, agent: Any, lines: range, haste: _Haste) -> bool:
-    """Say whether two games show a player different things, played on in so many lines; late, in one, not as far."""
+    """Say whether two games show a player different things, or pay others differently, played on in so many lines.
+
+    Late, in one, not as far.
+    """
     games = [(each, Copy(each.env)) for each in (one, other)]
     for seed in lines:
         if seed > lines.start and haste.late():
@@ -279,7 +282,10 @@ def _told_apart(one: Played, other: Played, agent: Any, lines: range, haste: _Ha
 
 
 def _shown(played: Played, copy: Copy, agent: Any, seed: int, haste: _Haste) -> list[Any]:
-    """Return what a player is shown when everybody goes on at random from a copy, with all chance from a seed."""
+    """Return what a player is shown when everybody goes on at random from a copy, with all chance from a seed.
+
+    And what all are paid: what others hold in hand decides what they choose, if nothing else.
+    """
     shown: list[Any] = []
     with chance_apart(seed):
         chance = np.random.default_rng(seed)
@@ -292,5 +298,5 @@ def _shown(played: Played, copy: Copy, agent: Any, seed: int, haste: _Haste) -> 
                 return [*shown, _OVER]
             legal = trial.legal(agent) if agent in names else []
             haste.timed(trial.play, agent, legal[int(chance.integers(len(legal)))] if legal else None, chance)
-            shown.append(trial.shown.get(agent))
+            shown.append((trial.shown.get(agent), trial.paid))
     return shown

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.random import mtrand
 from pettingzoo import AECEnv, ParallelEnv
+from pettingzoo.utils.conversions import parallel_to_aec_wrapper
 
 from agents.bridge.copying.chance import GLOBALS, system_apart, torch_apart
 from agents.bridge.copying.copies import Copy
-from agents.bridge.remembering import own, shown_after
+from agents.bridge.layers import down
+from agents.bridge.remembering import fingerprint, own, shown_after
 from agents.bridge.returned import check_actions, tried
 from agents.bridge.states import ForeignGame, ForeignState
 
@@ -107,12 +109,13 @@ class Played:
     @property
     def state(self) -> ForeignState:
         """The environment inside, as functions of a game take it."""
-        return self.game.state_of(self.env, self.said)
+        return self.game.state_of(self.env, (self.seen, self.infos))
 
     @property
     def seen(self) -> Any:
         """The observations that were shown last, where they are handed out."""
-        return None if self.said is None else self.said[0]
+        turns = self._turns
+        return turns._observations if turns is not None else None if self.said is None else self.said[0]
 
     def observation(self, agent: Any) -> Any:
         """Return what an agent is shown."""
@@ -121,9 +124,23 @@ class Played:
         return self.seen[agent] if isinstance(self.env, ParallelEnv) else self.seen
 
     @property
+    def paid(self) -> int:
+        """A hash of what all players were paid last, where there are several: so they choose what they choose."""
+        if isinstance(self.env, AECEnv):
+            return fingerprint(self.env.rewards)
+        return fingerprint(self.said[1]) if isinstance(self.env, ParallelEnv) and len(self.said) > 2 else 0
+
+    @property
     def infos(self) -> Any:
         """What was said beside them."""
-        return None if self.said is None else self.said[-1]
+        turns = self._turns
+        return turns.infos if turns is not None else None if self.said is None else self.said[-1]
+
+    @property
+    def _turns(self) -> Any:
+        """What lets those choose in turn who choose at once, and keeps what was said to them; None elsewhere."""
+        layers = down(self.env) if isinstance(self.env, AECEnv) else ()
+        return next((layer for layer in layers if isinstance(layer, parallel_to_aec_wrapper)), None)
 
     def play(self, agent: Any, own: Any, chance: np.random.Generator) -> None:
         """Let everybody choose: an agent what it is told, the others at random among what is legal."""

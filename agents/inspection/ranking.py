@@ -78,9 +78,9 @@ def ranking(result: "SearchResult", top: int) -> Ranking:
     shown = listed(order.tolist(), result.action, top)
     left = [action for action in order.tolist() if action not in shown]
     decimals = decimals_of(values[order].tolist())
-    rows = []
+    rows, player = [], 0 if result.view is None else result.view.player
     for action in shown:
-        name = f"{'>' if action == result.action else ' '} {name_of(result.tree.game, action)}"
+        name = f"{'>' if action == result.action else ' '} {name_of(result.tree.game, action, player)}"
         share = f"{visits[action] / visits.sum():.1%}"
         row = [name, str(visits[action]), share, written(float(values[action]), decimals)]
         rows.append(row if prior is None else [*row, f"{prior[action]:.3f}"])
@@ -89,9 +89,14 @@ def ranking(result: "SearchResult", top: int) -> Ranking:
     return Ranking(headings if prior is not None else headings[:-1], rows, rest)
 
 
-def best_line(game: Game, line: Sequence[int], value: float, top: int) -> Ranking:
-    """List up to ``top`` actions of a line of play, the first of which is recommended and has the value."""
-    rows = [[f"  {name_of(game, action)}", str(ply), ""] for ply, action in enumerate(line[:top], 1)]
-    rows[0] = [f"> {name_of(game, line[0])}", "1", f"{value:.4g}"]
+def best_line(game: Game, line: Sequence[int], value: float, top: int, player: int = 0) -> Ranking:
+    """List up to ``top`` actions of a line of play, the first of which is recommended and has the value.
+
+    It is that of a player, or of two who take turns, who chooses first.
+    """
+    turns = player, 1 - player if game.players == 2 else player
+    names = [name_of(game, action, turns[ply % 2]) for ply, action in enumerate(line[:top])]
+    rows = [[f"  {name}", str(ply), ""] for ply, name in enumerate(names, 1)]
+    rows[0] = [f"> {names[0]}", "1", f"{value:.4g}"]
     left = len(line) - len(rows)
     return Ranking(["  action", "ply", "value"], rows, f"  ... {left} more" if left else "")

@@ -179,7 +179,7 @@ class Edge:
     @property
     def name(self) -> str:
         """What the game calls it."""
-        return name_of(self._source.game, self.action)
+        return name_of(self._source.game, self.action, self.player)
 
     @property
     def visits(self) -> int:

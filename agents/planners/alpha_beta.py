@@ -80,7 +80,7 @@ class AlphaBetaResult(Found):
         return f"value={self.value:.4g}, depth={self.depth}{end}"
 
     def _ranking(self, top: int) -> Ranking:
-        return best_line(self.game, self.principal_variation or [self.action], self.value, top)
+        return best_line(self.game, self.principal_variation or [self.action], self.value, top, self._player)
 
 
 class AlphaBeta(Planner[AlphaBetaResult]):

@@ -61,7 +61,7 @@ class RheaResult(Found):
         return f"value={self.value:.4g}"
 
     def _ranking(self, top: int) -> Ranking:
-        return best_line(self.game, [self.action], self.value, top)
+        return best_line(self.game, [self.action], self.value, top, self._player)
 
 
 class Rhea(Planner[RheaResult]):

@@ -47,9 +47,10 @@ def draws_views(game: Game) -> bool:
     return any("viewer" in _keywords(draw) for draw in (game.picture, game.text) if draw is not None)
 
 
-def name_of(game: Game, action: int) -> str:
-    """Return what a game calls an action, on one line."""
-    return " ".join(str(game.action_name(action)).split())
+def name_of(game: Game, action: int, player: int = 0) -> str:
+    """Return what a game calls an action of a player, on one line; in environments of others each has its own."""
+    called = getattr(game, "called", None)
+    return " ".join(str(game.action_name(action) if called is None else called(player, action)).split())
 
 
 def rendered(game: Game, state: Bytes, mode: str, cell: int = 64, seat: int | None = None) -> Any:

@@ -97,4 +97,4 @@ def named(game: Game, state: Bytes | None, player: int, action: int) -> Data:
     """Return an action of a player with its name and, where the state is known, its place on the picture."""
     place = None if state is None or game.where is None or game.picture is None else game.where(state, player, action)
     rounded = None if place is None else [round(float(each), 3) for each in place]
-    return {"player": player, "action": action, "name": name_of(game, action), "place": rounded}
+    return {"player": player, "action": action, "name": name_of(game, action, player), "place": rounded}

@@ -134,7 +134,9 @@ class Lineups(Format):
     def legend(self, report: "Report") -> str:
         """Say how to read the figures."""
         minus = "minus: on the same boards, against the same others; " if report.differences else ""
-        alone = "" if _in_teams(report) else "rank: 1 the best, then by the end of one's own game, equals share; "
+        rewards = "by rewards, then " * (report.plan.discount is None)
+        ranked = f"rank: 1 the best, then {rewards}by the end of one's own game, equals share; "
+        alone = "" if _in_teams(report) else ranked
         how = f"{alone}{minus}{ratings_legend(report)}"
         return f"points: as the game gives them; {how}{INTERVALS} over the boards; {COSTS}"
 

@@ -9,7 +9,7 @@ import numpy as np
 from agents.arena.lineups import Teams
 from agents.arena.report.doubts import few_boards, separated
 from agents.arena.report.figures import Difference, Rating, Standing, Summary, costs, endings
-from agents.arena.rows import Row, Rows, Seat
+from agents.arena.rows import DIGITS, Row, Rows, Seat
 from agents.arena.statistics.estimates import LEVEL, Estimate, mean_points, paired_rates
 from agents.arena.statistics.rating import from_rankings
 from agents.arena.statistics.rating import ratings as elo_ratings
@@ -47,10 +47,11 @@ def whole_boards(plan: "Plan", rows: Rows, numbers: Iterable[int]) -> Boards:
     return found
 
 
-def reached(row: Row, teams: Teams) -> list[Reached]:
-    """Return what each team reached in a match."""
+def reached(row: Row, teams: Teams, paid: bool = False) -> list[Reached]:
+    """Return what each team reached in a match; ``paid`` where those with the most rewards have won it."""
     points = [float(np.mean([_points(row.seats[seat]) for seat in team])) for team in teams]
-    places = ranks(row.seats) if len(teams) == len(row.seats) else [nan] * len(teams)
+    by_returns = paid and row.forfeit is None
+    places = ranks(row.seats, by_returns) if len(teams) == len(row.seats) else [nan] * len(teams)
     found = []
     for number, own in enumerate(points):
         best = max(points[:number] + points[number + 1 :])
@@ -58,9 +59,16 @@ def reached(row: Row, teams: Teams) -> list[Reached]:
     return found
 
 
-def ranks(seats: Sequence[Seat]) -> list[float]:
-    """Return the rank of each seat: by points, then by the end of its own game, the later the better; equals share."""
-    order = [(_points(seat), seat.ended) for seat in seats]
+def _reached(plan: "Plan", row: Row) -> list[Reached]:
+    return reached(row, plan.teams, paid=plan.discount is None)
+
+
+def ranks(seats: Sequence[Seat], by_returns: bool = False) -> list[float]:
+    """Return the rank of each seat: by points, then by the end of its own game, the later the better; equals share.
+
+    ``by_returns``: where points are rewards compared, returns come before the end.
+    """
+    order = [(_points(seat), round(seat.episode_return, DIGITS) * by_returns, seat.ended) for seat in seats]
     return [1 + sum(other > own for other in order) + (order.count(own) - 1) / 2 for own in order]
 
 
@@ -105,7 +113,7 @@ def ratings(plan: "Plan", boards: Boards, resamples: int) -> tuple[list[Rating],
     names = list(_by_board(plan, []))
     by_board: dict[int, list[list[tuple[int, float]]]] = {}
     for row in (row for rows in boards for row in rows):
-        results = reached(row, plan.teams)
+        results = _reached(plan, row)
         sides = [names.index(side_name(row.seats[seat].agent for seat in team)) for team in plan.teams]
         ranked = [-result.points if isnan(result.rank) else result.rank for result in results]
         by_board.setdefault(row.episode, []).append(list(zip(sides, ranked, strict=True)))
@@ -120,7 +128,7 @@ def _by_board(plan: "Plan", boards: Boards) -> dict[str, dict[int, list[Reached]
     names = dict.fromkeys(side_name(spec.label for spec in side) for lineup in plan.lineups for side in lineup)
     games: dict[str, dict[int, list[Reached]]] = {name: {} for name in names}
     for row in (row for rows in boards for row in rows):
-        for team, result in zip(plan.teams, reached(row, plan.teams), strict=True):
+        for team, result in zip(plan.teams, _reached(plan, row), strict=True):
             name = side_name(row.seats[seat].agent for seat in team)
             games[name].setdefault(row.episode, []).append(result)
     return games
@@ -131,7 +139,7 @@ def summary(plan: "Plan", rows: Rows, boards: Boards, agent: str) -> Summary:
     seats: list[Seat] = []
     games: dict[int, list[Reached]] = {}
     for row in (row for rows in boards for row in rows):
-        for team, result in zip(plan.teams, reached(row, plan.teams), strict=True):
+        for team, result in zip(plan.teams, _reached(plan, row), strict=True):
             own = [row.seats[seat] for seat in team if row.seats[seat].agent == agent]
             games.setdefault(row.episode, []).extend([result] * len(own))
             seats += own

@@ -121,8 +121,8 @@ class Standing:
     points : Estimate
         Mean points in [0, 1], as the game gives them.
     rank : Estimate
-        Mean rank: 1 for the most points, among equals for who was in the game longest, and those who ended together
-        share theirs. NaN in games for teams.
+        Mean rank: 1 for the most points, among equals for the most rewards in environments of others, then for who was
+        in the game longest, and those who ended together share theirs. NaN in games for teams.
     """
 
     name: str

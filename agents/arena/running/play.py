@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from agents.arena.faults import agents_code, cut_off
 from agents.arena.limits import Limits
 from agents.arena.replays import Moves
-from agents.arena.rows import Match, Row, Seat, Transition
+from agents.arena.rows import DIGITS, Match, Row, Seat, Transition
 from agents.arena.running.asking import Asked, Chair
 from agents.spec import AgentSpec
 from mcts_envs.core import errors
@@ -180,7 +182,7 @@ def _mask(env: Any, name: str) -> Any:
     if told is None and not isinstance(env, GameAECEnv):
         seen = env.observe(name)
         told = seen.get("action_mask") if isinstance(seen, dict) else None
-    return told
+    return None if told is None else np.ravel(told)  # it may have the shape of the board
 
 
 def _judge(seats: Sequence[Seat]) -> None:
@@ -194,9 +196,10 @@ def _judge(seats: Sequence[Seat]) -> None:
 
 
 def points_of(returns: Sequence[float]) -> list[float]:
-    """Return the points of each seat where those with the most rewards share one."""
-    best = max(returns)
-    return [1 / returns.count(best) if each == best else 0.0 for each in returns]
+    """Return the points of each seat where those with the most rewards share one, in whatever order they were paid."""
+    most = max(returns)
+    best = [math.isclose(each, most, rel_tol=10**-DIGITS, abs_tol=10**-DIGITS) for each in returns]
+    return [1 / sum(best) if each else 0.0 for each in best]
 
 
 def _pay(seat: Seat, reward: float, discount: float) -> None:
