@@ -146,6 +146,30 @@ def test_what_a_file_sets_as_it_is_imported_holds_for_its_agents_alone(room: Pat
     assert Path.cwd() == room
 
 
+IN_PLAY = """
+import os
+import numpy as np
+
+class Settler:
+    def reset(self):
+        self.moves = 0
+        np.seterr(all="raise")
+    def act(self, env):
+        if self.moves == 0:
+            os.chdir("/")
+        assert (os.getcwd(), np.geterr()["divide"]) == ("/", "raise")
+        self.moves += 1
+        return int(env.unwrapped.legal_actions()[0])
+"""
+
+
+@pytest.mark.filterwarnings("ignore:careful", "ignore:divide")
+def test_what_an_agent_sets_as_it_plays_holds_at_its_next_move(room: Path) -> None:
+    (room / "settles_in_class.py").write_text(IN_PLAY)
+    assert all(fault is None for *_, fault in ends("settles_in_class.py:Settler"))
+    assert room == Path.cwd()
+
+
 FIRST_MOVES = """
 def nothing(env):
     return None
