@@ -37,6 +37,16 @@ def test_whose_helpers_have_the_same_name_is_refused_however_they_are_imported(t
         load(f"{tmp_path}/bob{case}/bob{case}.py")
 
 
+def test_a_module_of_a_package_may_be_called_as_one_of_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "package_of_class"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "types.py").write_text("def pick(env): return 0\n")
+    (package / "bot_of_class.py").write_text("from package_of_class.types import pick\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert load(str(package / "bot_of_class.py")).pick(None) == 0
+
+
 def test_a_file_beside_an_init_is_known_by_what_it_imports_by_name(tmp_path: Path) -> None:
     (tmp_path / "__init__.py").write_text("")
     (tmp_path / "my_agent.py").write_text("from my_help import pick\n")
