@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,19 +15,28 @@ import numpy as np
 _own: dict[str, dict[str, Any]] = {}
 """What the code of a file has set otherwise than it was, by the file."""
 
+_running: ContextVar[str | None] = ContextVar("_running", default=None)
+"""The file whose code runs now, in this thread."""
+
 
 @contextmanager
 def apart(file: str, *, read: bool = False) -> Iterator[None]:
     """Run code of a file with the folder, filters of warnings and handling of NumPy's errors that it has set before.
 
     They are put away at the end, and a timer that it has started (``signal.alarm``) is stopped: it would ring while
-    somebody else thinks. Where the file is ``read`` itself, its name holds in the folder outside.
+    somebody else thinks. Where the file is ``read`` itself, its name holds in the folder outside. Within code of the
+    same file it does nothing: that has its settings already.
     """
+    if _running.get() == file:
+        yield
+        return
     outside, rings, before = _settings(), _timer(), _own.get(file, {})
     _set({} if read else before)
+    token = _running.set(file)
     try:
         yield
     finally:
+        _running.reset(token)
         if sys.platform != "win32" and not rings and _timer():
             signal.setitimer(signal.ITIMER_REAL, 0.0)
         changed = {name: value for name, value in _settings().items() if value != outside[name]}

@@ -72,7 +72,8 @@ class Agent(ABC):
         """Say whether nothing would look at an attribute: limits, parameters, and settings once the agent has acted."""
         if name in LIMITS or name in vars(self).get("parameters", ()):
             return True
-        return self._prepared is not None and not name.startswith("_") and name in settings_of(type(self))
+        acted = self._prepared is not None or vars(self).get("last_result") is not None
+        return acted and not name.startswith("_") and name in settings_of(type(self))
 
     def __getstate__(self) -> dict[str, Any]:
         left_out = {name for kind in type(self).__mro__ for name in vars(kind).get("_transient", ())}

@@ -48,9 +48,9 @@ class OwnAgent(Agent):
         The class; of a function, each call is a move.
     settings : dict
         What it is called with.
-    seed : int
     file : str
         Where it is from: what it sets for the whole process holds for what is from there (:mod:`agents.apart`).
+    seed : int
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class OwnAgent(Agent):
     _transient = ("_memory",)
     _memory: WeakKeyDictionary[Any, dict[int, Any]] | None = None
 
-    def __init__(self, made_by: Callable[..., Any], settings: dict[str, Any], *, seed: int = 0, file: str = "") -> None:
+    def __init__(self, made_by: Callable[..., Any], settings: dict[str, Any], file: str = "", *, seed: int = 0) -> None:
         super().__init__(seed=seed)
         self._file = file
         self.name = made_by.__name__
@@ -185,7 +185,7 @@ def make(path: str, seed: int, settings: dict[str, Any]) -> Agent:
     with apart(file):
         if isinstance(found, type) and issubclass(found, Agent):
             return found(**seeded(found, settings, seed))
-        return OwnAgent(found, settings, seed=seed, file=file)
+        return OwnAgent(found, settings, file, seed=seed)
 
 
 def class_of(path: str) -> Callable[..., Any]:

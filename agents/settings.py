@@ -1,5 +1,6 @@
 """What settings a class of agents takes, and how they are written."""
 
+import functools
 import inspect
 from pathlib import PurePath
 from typing import Any
@@ -12,9 +13,10 @@ def written(value: Any) -> str:
     return str(value.__name__) if hasattr(value, "__name__") else repr(value)
 
 
-def settings_of(kind: type) -> list[str]:
+@functools.lru_cache(100)
+def settings_of(kind: type) -> tuple[str, ...]:
     """Return the names of the settings of a class of agents, those that its bases take included, each once."""
-    return list(dict.fromkeys(parameter.name for parameter in _settings(kind)))
+    return tuple(dict.fromkeys(parameter.name for parameter in _settings(kind)))
 
 
 def defaults_of(kind: type) -> list[tuple[str, str]]:

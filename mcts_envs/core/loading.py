@@ -115,11 +115,13 @@ def _as_module(file: Path) -> str:
 
 def _check_found(file: Path) -> None:
     """Check that what a file imports from beside it, directly or not, now or later, is what is found by that name."""
-    from mcts_envs.core.compiling.sources import closure_of  # late, as above
+    from mcts_envs.core.compiling.sources import closure_of, plain_names  # late, as above
 
-    for found in map(Path, closure_of(file)[1:]):
+    closure = closure_of(file)
+    named = plain_names(closure)
+    for found in map(Path, closure[1:]):
         beside = found.parent if found.name == "__init__.py" else found
-        if beside.parent != file.parent:
+        if beside.parent != file.parent or beside.stem not in named:
             continue
         module = sys.modules.get(beside.stem)
         spec = importlib.util.find_spec(beside.stem) if module is None else None

@@ -234,6 +234,16 @@ def test_settings_are_settled_when_an_agent_has_acted():
     agent.label = "mine"
 
 
+@pytest.mark.parametrize("name", ["graph", "runs", "policy_search", "auto"])
+def test_settings_are_settled_in_environments_of_others_too(name):
+    env = gymnasium.make("CartPole-v1")
+    env.reset(seed=0)
+    agent = agents.make(name, simulations=5)
+    agent.act(env)
+    with pytest.raises(AttributeError, match=rf"seed of an agent is settled .*\('{name}', seed=1\)"):
+        agent.seed = 1
+
+
 class TestLoading:
     """A planner that takes half a second to load at its first use."""
 

@@ -37,6 +37,16 @@ def test_whose_helpers_have_the_same_name_is_refused_however_they_are_imported(t
         load(f"{tmp_path}/bob{case}/bob{case}.py")
 
 
+def test_a_module_of_a_package_may_be_called_as_one_of_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "package_of_class"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "types.py").write_text("def pick(env): return 0\n")
+    (package / "bot_of_class.py").write_text("from package_of_class.types import pick\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert load(str(package / "bot_of_class.py")).pick(None) == 0
+
+
 def test_a_file_beside_an_init_is_known_by_what_it_imports_by_name(tmp_path: Path) -> None:
     (tmp_path / "__init__.py").write_text("")
     (tmp_path / "my_agent.py").write_text("from my_help import pick\n")
@@ -144,6 +154,30 @@ def test_what_a_file_sets_as_it_is_imported_holds_for_its_agents_alone(room: Pat
     env.reset(seed=1)
     assert agents.make("inside/set_in_class.py:act").act(env) == env.unwrapped.legal_actions()[0]
     assert Path.cwd() == room
+
+
+IN_PLAY = """
+import os
+import numpy as np
+
+class Settler:
+    def reset(self):
+        self.moves = 0
+        np.seterr(all="raise")
+    def act(self, env):
+        if self.moves == 0:
+            os.chdir("/")
+        assert (os.getcwd(), np.geterr()["divide"]) == ("/", "raise")
+        self.moves += 1
+        return int(env.unwrapped.legal_actions()[0])
+"""
+
+
+@pytest.mark.filterwarnings("ignore:careful", "ignore:divide")
+def test_what_an_agent_sets_as_it_plays_holds_at_its_next_move(room: Path) -> None:
+    (room / "settles_in_class.py").write_text(IN_PLAY)
+    assert all(fault is None for *_, fault in ends("settles_in_class.py:Settler"))
+    assert room == Path.cwd()
 
 
 FIRST_MOVES = """

@@ -1,5 +1,6 @@
 """Games whose players are paid together: each agent plays all seats, and what they are paid is compared."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from pettingzoo.utils.conversions import parallel_to_aec
 import mcts_envs
 from agents.arena import Plan, Sprt, compare, parse_agent, parse_agents
 from agents.arena.merging import plan_of
+from agents.arena.page import page
 from agents.arena.parameters import parse_parameter
 from agents.arena.report.table import remarks
 from agents.arena.tuning import Tuning, tune
@@ -92,6 +94,7 @@ def test_each_agent_plays_all_seats_by_objects_of_its_own(tmp_path):
 def test_the_return_is_that_of_a_player_in_the_mean(tmp_path):
     report = compare(plan(f"{__name__}:Reader", less=0.5), 3, folder=tmp_path)
     assert report.summaries[0].mean_return.value == 7.5
+    assert "<td>7.5</td>" in re.sub(r"<td [^>]*>", "<td>", str(page(report)))
 
 
 def test_all_seats_are_lost_by_who_fails_in_one(tmp_path):

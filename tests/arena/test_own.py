@@ -118,6 +118,7 @@ def test_an_agent_of_a_module_is_found_and_plays_inside_an_environment(
 ) -> None:
     monkeypatch.chdir(bots.parent)
     agent = agents.make("my_bot.py:Bot", last=True)
+    assert "file=" not in repr(agent)
     env = gymnasium.make(f"mcts_envs/{ID}")
     env.reset(seed=0)
     assert agent.act(env) == env.unwrapped.legal_actions()[-1]  # type: ignore[attr-defined]

@@ -92,6 +92,13 @@ def test_acrobots_swing_as_gymnasiums_bit_by_bit(noise, mode):
         assert one.state.tobytes() == other.state.tobytes()
 
 
+def test_acrobot_is_searched_from_a_state_that_is_a_list():
+    env = gym.make("Acrobot-v1")
+    env.reset(seed=0)
+    env.unwrapped.state = [0.1, 0, 0.0, 0.0]
+    assert agents.make("mcts", simulations=20, horizon=10).act(env) in range(3)
+
+
 @pytest.mark.parametrize("settings", [{}, {"natural": True}, {"sab": True}])
 def test_hands_are_dealt_as_gymnasiums(settings):
     kind = adapter_of(BlackjackEnv).hastened(BlackjackEnv)

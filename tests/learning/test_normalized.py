@@ -131,3 +131,13 @@ def test_numbers_that_hardly_change_are_compiled(recwarn):
     result = agents.make("puct", policy=model, simulations=50).search(single)
     assert result.evaluator == "compiled"
     assert not [*recwarn]
+
+
+def test_statistics_of_whole_numbers_are_compiled(recwarn):
+    env = VecNormalize(mcts_envs.make_sb3_vec_env(ID, 2, seed=0))
+    env.obs_rms.mean, env.obs_rms.var = np.full(38, 3), np.full(38, 4)
+    single = gym.make(f"mcts_envs/{ID}")
+    single.reset(seed=0)
+    model = PPO("MlpPolicy", env, seed=0, device="cpu")
+    assert agents.make("puct", policy=model, simulations=50).search(single).evaluator == "compiled"
+    assert not [*recwarn]

@@ -51,7 +51,8 @@ class Cooperative(Solo):
 
     def score(self, plan: "Plan", rows: Rows, episode: int) -> float | None:
         """Return what the first has of the two, as where each plays alone."""
-        return super().score(plan, _alone(rows), episode)
+        played = {key: rows[key] for label in self.contest(plan) if (key := ((label,) * plan.seats, episode)) in rows}
+        return super().score(plan, _alone(played), episode)
 
     def played(self, report: "Report") -> str:
         """Say which episodes, and by how many players."""

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from statistics import fmean
 from typing import TypeAlias
 from urllib.parse import quote
 
@@ -132,7 +133,7 @@ def _notable(report: Report) -> list[tuple[Row, list[str]]]:
 def _figures(row: Row) -> tuple[str, str, str, str]:
     """Return result, moves, thinking and its slowest move."""
     known = [seat.outcome for seat in row.seats if seat.outcome is not None]
-    result = " – ".join(f"{each:.3g}" for each in known) or f"{row.seats[0].episode_return:.4g}"
+    result = " – ".join(f"{each:.3g}" for each in known) or f"{fmean(seat.episode_return for seat in row.seats):.4g}"
     return result, str(_moves(row)), clock(_seconds(row)), clock(_slowest(row))
 
 

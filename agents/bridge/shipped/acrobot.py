@@ -27,7 +27,7 @@ class _Lists:
 
     @staticmethod
     def append(state: Any, torque: float) -> list[float]:
-        return [*state.tolist(), float(torque)]
+        return [*map(float, state), float(torque)]
 
 
 def _rk4(derivs: Any, y0: list[float], t: Any) -> Any:

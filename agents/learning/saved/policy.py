@@ -157,7 +157,7 @@ class Policy(ABC):
         if statistics is None:
             return None
         scale = np.sqrt(np.array(statistics["var"]) + statistics["epsilon"])
-        return np.array(statistics["mean"]), scale, np.asarray(statistics["clip"])
+        return np.array(statistics["mean"], np.float64), scale, np.asarray(statistics["clip"])
 
     def _no_values(self) -> ValueError:
         return ValueError(f"a policy of {self.algorithm} has no values; leave out evaluate='policy'")

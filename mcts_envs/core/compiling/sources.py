@@ -64,6 +64,16 @@ def closure_of(source: Path) -> list[str]:
     return [first, *sorted(found - {first}, key=lambda file: (file.startswith(own), file))]
 
 
+def plain_names(files: Iterable[str]) -> set[str]:
+    """Return the first names of what files of people's own import, but for what they import by a dot."""
+    named: set[str] = set()
+    for file in files:
+        if not file.startswith(f"{_OWN}{os.sep}"):
+            stat = os.stat(file)
+            named |= {name.partition(".")[0] for name in _read(file, stat.st_mtime_ns, stat.st_size)[1]}
+    return named
+
+
 def _digest(files: Iterable[str]) -> str:
     digest = hashlib.sha256()
     for file in files:
