@@ -97,6 +97,7 @@ def test_classes_that_resets_make_go_with_them():
 
 def test_jumps_of_agents_that_are_gone_serve_the_next_ones(monkeypatch):
     made, jump = [], bound._jump
+    monkeypatch.setattr(bound, "_FREE", {})
     monkeypatch.setattr(bound, "_jump", lambda *given: made.append(given) or jump(*given))
     env = gym.make("mcts_envs/LaneDefense3x3-v0")
     env.reset(seed=1)
