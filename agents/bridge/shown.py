@@ -15,7 +15,7 @@ def redrawn(env: Any, chance: random.Random) -> Any:
     """Return a copy of an environment, without wrappers, in which what the player to move cannot know is drawn anew.
 
     One of agents who choose at once is a copy in turns where the environment is: what those have chosen who came before
-    is drawn anew too. What others observe is left out where it may tell what is hidden.
+    is drawn anew too. What others observe is what they do in the game that was drawn; where an adapter draws, nothing.
 
     Raises
     ------
@@ -30,12 +30,13 @@ def redrawn(env: Any, chance: random.Random) -> Any:
         return state.env
     turns = next(layer for layer in down(env) if isinstance(layer, parallel_to_aec_wrapper))
     made = Copy(turns, {id(turns.env): state.env}).env
-    own = made.observe(made.agent_selection)
-    if game.redraws or state.hidden.noted(seen.player):  # others see what is hidden
-        told = ({}, {}) if game.redraws else (state.seen or {}, state.infos or {})
-        made._observations, mine = told[0], made.infos[made.agent_selection]
-        made.infos = {agent: told[1].get(agent, {}) for agent in made.infos} | {made.agent_selection: mine}
-    made._observations = {**made._observations, made.agent_selection: own}
+    observed, infos, own = made._observations, made.infos, made.agent_selection
+    if game.redraws:
+        observed, infos = {}, {}
+    elif state.hidden.noted(seen.player):  # others see what is hidden
+        observed, infos = state.seen or {}, state.infos or {}
+    made._observations = {**observed, own: made.observe(own)}
+    made.infos = {agent: infos.get(agent, {}) for agent in made.infos} | {own: made.infos[own]}
     for agent in made.agents[: made.agents.index(made.agent_selection)]:
         if made._actions.get(agent) is not None:
             made._actions[agent] = game.outward(game.numbers[agent], chance.choice(game.offered(state, agent)))

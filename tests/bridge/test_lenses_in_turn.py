@@ -10,10 +10,9 @@ from pettingzoo.utils.wrappers import BaseWrapper, OrderEnforcingWrapper
 import agents
 
 
-class Count(AECEnv):
-    """Two add 0 or 1 in turn to what both see, six times."""
+class Two:
+    """Two who add 0 or 1 to what both see."""
 
-    metadata = {"name": "count_v0", "is_parallelizable": False}  # noqa: RUF012
     possible_agents = ["one", "other"]  # noqa: RUF012
     render_mode = None
 
@@ -22,6 +21,12 @@ class Count(AECEnv):
 
     def action_space(self, agent):
         return Discrete(2)
+
+
+class Count(Two, AECEnv):
+    """They do in turn, six times."""
+
+    metadata = {"name": "count_v0", "is_parallelizable": False}  # noqa: RUF012
 
     def reset(self, seed=None, options=None):
         self.agents, self.sum, self.moves = self.possible_agents[:], 0, 0
@@ -41,18 +46,10 @@ class Count(AECEnv):
         self.agent_selection = self.agents[self.moves % 2]
 
 
-class AtOnce(ParallelEnv):
-    """Two add 0 or 1 at once, three times."""
+class AtOnce(Two, ParallelEnv):
+    """They do at once, three times."""
 
     metadata = {"name": "at_once_v0", "is_parallelizable": True}  # noqa: RUF012
-    possible_agents = ["one", "other"]  # noqa: RUF012
-    render_mode = None
-
-    def observation_space(self, agent):
-        return Box(0, 6, (1,), np.float32)
-
-    def action_space(self, agent):
-        return Discrete(2)
 
     def reset(self, seed=None, options=None):
         self.agents, self.sum, self.steps = self.possible_agents[:], 0, 0
