@@ -12,10 +12,10 @@ import gymnasium
 import pettingzoo
 from gymnasium import spaces
 from pettingzoo import AECEnv, ParallelEnv
-from pettingzoo.utils.conversions import parallel_to_aec
 
 import mcts_envs
 from agents import bridge
+from agents.bridge.layers import in_turns
 from agents.reading import digest_of, read
 from agents.wrappers import named
 from mcts_envs.core import errors
@@ -62,7 +62,7 @@ def make(name: str, settings: dict[str, Any]) -> Any:
     if isinstance(inner, GameAECEnv):
         return inner
     if isinstance(env, ParallelEnv):
-        env = parallel_to_aec(env)  # looked at, it is copied as what it is
+        env = in_turns(env)  # looked at, it is copied as what it is
     if isinstance(env, AECEnv):
         _check_discrete(name, env)
     else:

@@ -13,14 +13,14 @@ from weakref import WeakKeyDictionary
 import gymnasium
 from gymnasium.utils import EzPickle
 from pettingzoo import AECEnv, ParallelEnv
-from pettingzoo.utils.conversions import aec_to_parallel_wrapper, parallel_to_aec
+from pettingzoo.utils.conversions import aec_to_parallel_wrapper
 
 from agents.bridge.adapters import Adapter, adapter_of
 from agents.bridge.copying.chance import is_generator, reseed
 from agents.bridge.copying.classes import lies_elsewhere, takes_arguments
 from agents.bridge.copying.copies import Copy, own
 from agents.bridge.copying.snapshots import apart
-from agents.bridge.layers import innermost
+from agents.bridge.layers import in_turns, innermost
 from agents.bridge.remembering import History
 from agents.bridge.step_wrappers import changing, worn
 from agents.wrappers import layers_of
@@ -379,7 +379,7 @@ def _fresh(chain: Any, source: Any) -> Any:
         made = kind()
     if hasattr(made, "render_mode"):
         vars(made)["render_mode"] = _mode_of(source)
-    return parallel_to_aec(made) if isinstance(chain, AECEnv) and isinstance(source, ParallelEnv) else made
+    return in_turns(made) if isinstance(chain, AECEnv) and isinstance(source, ParallelEnv) else made
 
 
 def _made_by(spec: Any, source: Any) -> Any:

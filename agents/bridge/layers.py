@@ -3,10 +3,27 @@
 from typing import Any
 
 import gymnasium
-from pettingzoo.utils.conversions import parallel_to_aec_wrapper
-from pettingzoo.utils.wrappers import BaseParallelWrapper, BaseWrapper
+from pettingzoo import AECEnv, ParallelEnv
+from pettingzoo.utils.conversions import aec_to_parallel_wrapper, parallel_to_aec_wrapper
+from pettingzoo.utils.wrappers import BaseParallelWrapper, BaseWrapper, OrderEnforcingWrapper
 
 from agents.wrappers import layers_of
+
+
+class _InTurns(parallel_to_aec_wrapper):  # type: ignore[misc]
+    """Agents to whom a step says nothing have an empty info: PettingZoo ends in a KeyError where one is missing."""
+
+    infos: dict[str, Any]
+
+    def step(self, action: Any) -> None:
+        super().step(action)
+        told = self.infos or {}
+        self.infos = {agent: told.get(agent) or {} for agent in self.agents}
+
+
+def in_turns(env: ParallelEnv[Any, Any, Any]) -> AECEnv[Any, Any, Any]:
+    """Return a parallel environment as one of agents that choose one after the other."""
+    return env.aec_env if isinstance(env, aec_to_parallel_wrapper) else OrderEnforcingWrapper(_InTurns(env))
 
 
 def peeled(env: Any) -> tuple[list[Any], Any]:

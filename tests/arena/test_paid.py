@@ -66,8 +66,22 @@ class Purse(ParallelEnv):
         return dict.fromkeys(over, self.t), paid, over, dict.fromkeys(over, False), infos
 
 
+class Curt(Purse):
+    """Says nothing beside what is observed."""
+
+    def reset(self, seed=None, options=None):
+        return super().reset(seed, options)[0], {}
+
+    def step(self, actions):
+        return *super().step(actions)[:4], {}
+
+
 def race():
     return Race()
+
+
+def curt():
+    return Curt()
 
 
 def purse():
@@ -99,6 +113,19 @@ def test_who_was_paid_as_much_in_another_order_has_won_as_much(tmp_path: Path) -
     report = compare(Plan(f"{HERE}:purse", parse_agents("random,uniform")), 2, folder=tmp_path)
     assert [summary.ties for summary in report.summaries] == [4, 4]
     assert report.summaries[0].win_rate.value == pytest.approx(0.5)
+
+
+def informed(env):
+    """Look at what is said, as an agent of one's own may."""
+    assert env.last()[-1] == {}
+    return 0
+
+
+@pytest.mark.filterwarnings("ignore:The `infos` dictionary returned by `env.reset` was empty")
+def test_an_environment_need_not_say_anything_in_its_infos(tmp_path: Path) -> None:
+    agents = parse_agents(f"random,informed={HERE}:informed,mcts:simulations=5")
+    report = compare(Plan(f"{HERE}:curt", agents), 1, folder=tmp_path)
+    assert [(summary.games, summary.forfeits) for summary in report.summaries] == [(4, {})] * 3
 
 
 class Squares(AECEnv):
