@@ -33,7 +33,8 @@ def read(log: Path) -> list[Point]:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     points: dict[int, Point] = {}
-    for file in sorted(log.rglob("events.out.tfevents.*"), key=lambda path: (path.stat().st_mtime, path.name)):
+    # Names begin with when a log was begun; the time of a file is that of its copy.
+    for file in sorted(log.rglob("events.out.tfevents.*"), key=lambda path: path.name):
         events: Any = EventAccumulator(str(file), size_guidance={"scalars": 0})
         events.Reload()
         known = events.Tags()["scalars"]

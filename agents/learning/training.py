@@ -257,9 +257,8 @@ def _learn(
 
     Checkpoints come every so many steps, the first at so many.
     """
-    from stable_baselines3.common.logger import Logger
-
     from agents.learning.callbacks import Checkpoints, Ended, Finite, Limits, StopRequest, evaluations
+    from agents.learning.logs import logging
     from agents.learning.progress import ProgressReport
 
     came: int | None = None
@@ -268,8 +267,6 @@ def _learn(
     def checkpoint() -> None:
         keep(run.out / "checkpoints" / f"{run.algorithm}_{model.num_timesteps}", True)
 
-    if model.tensorboard_log is None:
-        model.set_logger(Logger(None, []))  # else it makes a folder in the temporary one
     report = ProgressReport(run.hyper.n_timesteps, minutes)
     with StopRequest() as stop, contextlib.closing(report):
         limits = Limits(minutes, stop)
@@ -282,13 +279,12 @@ def _learn(
             callbacks.append(past)
         if progress:
             callbacks.append(report)
-        with naming(run.out), _staying(run.out):
+        with naming(run.out), _staying(run.out), logging(model, run.algorithm, run.resume is None):
             try:
                 with noticing(model, lambda: _slower(run)), contextlib.suppress(Ended):
                     model.learn(
                         run.hyper.n_timesteps - run.done,
                         callback=callbacks,
-                        tb_log_name=run.algorithm,
                         reset_num_timesteps=run.resume is None,
                     )
             except KeyboardInterrupt:

@@ -23,9 +23,13 @@ import watch as watching
 pytest.importorskip("stable_baselines3")
 pytest.importorskip("sb3_contrib")
 
+from tensorboard.compat.proto.event_pb2 import Event
+from tensorboard.compat.proto.summary_pb2 import Summary
+from tensorboard.summary.writer.record_writer import RecordWriter
+
 from agents.arena import Plan as Comparison
 from agents.arena import parse_agents
-from agents.learning import expert, jobs, positions
+from agents.learning import curves, expert, jobs, positions
 from agents.learning.expert import expert_iteration
 from agents.learning.expert_folder import checkpoints
 from agents.learning.expert_plan import Plan
@@ -267,7 +271,36 @@ def test_a_full_disk_names_the_policy_where_that_is_last(tmp_path, monkeypatch, 
     assert f"; make room, then resume with --resume {path}" in capsys.readouterr().err
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # TensorBoard's
+def test_a_log_that_cannot_be_written_does_not_end_a_training(tmp_path, monkeypatch):
+    written, write = [], RecordWriter.write
+
+    def full(writer, data):
+        written.append(data)
+        if len(written) > 9:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(writer, data)
+
+    monkeypatch.setattr(RecordWriter, "write", full)
+    with pytest.warns(UserWarning, match=r"ppo_1 cannot be written \(No space left on device\): the training goes on"):
+        result = quick(tmp_path, tensorboard=True, evaluate_every=256)
+    assert result.timesteps == 1024
+    assert result.path.is_file()
+    monkeypatch.undo()
+    assert quick(tmp_path, tensorboard=True, evaluate_every=256, timesteps=2048, resume=result.path).timesteps == 2048
+    assert [point.steps for point in curves.read(tmp_path / "tensorboard")][-1] == 2048
+
+
+def test_a_curve_is_whole_where_its_logs_were_copied_the_last_first(tmp_path):
+    for copied, (begun, steps) in enumerate([(1000000002, (30, 40)), (1000000001, (10, 20, 30))]):
+        file = tmp_path / f"events.out.tfevents.{begun}.here"
+        with file.open("wb") as stream:
+            for each in steps:
+                values = [Summary.Value(tag=tag, simple_value=1.0) for tag in curves._MEASURES]
+                RecordWriter(stream).write(Event(step=each, summary=Summary(value=values)).SerializeToString())
+        os.utime(file, (copied, copied))
+    assert [point.steps for point in curves.read(tmp_path)] == [10, 20, 30, 40]
+
+
 def test_a_folder_that_is_moved_while_it_is_written_to_is_named(tmp_path, monkeypatch):
     out, moved, save = tmp_path / "out", tmp_path / "moved", storage.save
 
