@@ -19,9 +19,10 @@ from agents.bridge.live import foreign_view
 from agents.bridge.means import DEEP, FAST, NATIVE, REPLAY, REPLAY_ANEW, REWIND
 from agents.bridge.mirroring import mirrored, walk
 from agents.bridge.remembering import own, remember
-from agents.bridge.states import NO_LIMIT, ForeignState, whole
+from agents.bridge.states import ForeignState, whole
 from agents.bridge.step_wrappers import changing, dressed
 from agents.bridge.trial import chance_apart
+from agents.budget import NO_LIMIT
 from agents.wrappers import layers_of, own_steps, unfollowed
 from mcts_envs.core.contract import EVERYTHING
 

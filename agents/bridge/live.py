@@ -22,8 +22,9 @@ from agents.bridge.means import copier_of
 from agents.bridge.observation_wrappers import lenses_in_turn, lenses_of, looking, through, veils_of
 from agents.bridge.refusing import refused
 from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns, fingerprint
-from agents.bridge.states import NO_LIMIT, ForeignState
+from agents.bridge.states import ForeignState
 from agents.bridge.step_wrappers import changing, dressed
+from agents.budget import NO_LIMIT
 from agents.wrappers import check_steps, check_wrappers, layers_of, repeats_of
 from mcts_envs.core import errors
 from mcts_envs.core.view import Episode, View
