@@ -68,8 +68,8 @@ def _toy(title: str, name: str, games: int, **given: Any) -> Ground:
     return Ground(title, Entry("toy text", name), games, **given)
 
 
-def _control(name: str, games: int) -> Ground:
-    return Ground(name, Entry("classic control", name), games)
+def _control(name: str) -> Ground:
+    return Ground(name, Entry("classic control", name), 40)
 
 
 def _grid(name: str, **given: Any) -> Ground:
@@ -93,9 +93,9 @@ GROUNDS = (
     _toy("CliffWalking-v1", "CliffWalking-v1", 40, settings=_SHORT),
     _toy("Taxi-v4", "Taxi-v4", 40, rivals=_TWO, note="gymcts copies its table of transitions: half a second a move."),
     _toy("Blackjack-v1", "Blackjack-v1", 1000),
-    _control("CartPole-v1", 40),
-    _control("Acrobot-v1", 40),
-    _control("MountainCar-v0", 40),
+    _control("CartPole-v1"),
+    _control("Acrobot-v1"),
+    _control("MountainCar-v0"),
     Ground(
         "LunarLander-v3",
         Entry("Box2D", "LunarLander-v3", ("Box2D",)),
