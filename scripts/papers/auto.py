@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from foreign.catalogue import Entry
-from PIL import Image
 
 from agents.arena.lineups import Teams
 from agents.arena.rows import Row
@@ -16,7 +15,7 @@ from papers.measures import Found, Line, Measure
 from papers.meeting import alone, met
 from papers.outsiders import CHOOSERS
 from papers.record import Record
-from papers.study import Cell, Entrant, Study, Table
+from papers.study import Cell, Entrant, Study, Summary, Table
 
 AUTO = "auto"
 
@@ -218,7 +217,7 @@ def verdicts(at: int, record: Record) -> dict[str, str]:
     }
 
 
-class Verdicts:
+class Verdicts(Summary):
     """Every rival in every environment."""
 
     note = """Whether `auto` is better than its rival, or worse, or not told apart, by the interval of the difference.
@@ -235,10 +234,6 @@ class Verdicts:
             found = verdicts(at, record)
             lines.append([ground.title, *(found.get(rival, _unmet(ground, rival)) for rival in CHOOSERS)])
         return lines
-
-    def draw(self, record: Record) -> Image.Image | None:
-        """Draw nothing: the table is short enough."""
-        return None
 
 
 def _unmet(ground: Ground, rival: str) -> str:
