@@ -15,6 +15,12 @@ from mcts_envs.core.view import View
 _SHOWN = 20
 
 
+def copies_of(root: Any, player: int) -> Any:
+    """Return what a search for a player from a state of an environment of others stands on; None in games of ours."""
+    hidden: Any = getattr(root, "hidden", None)
+    return None if hidden is None else hidden.copies(player)
+
+
 class Found(ABC):
     """What a search found: the action to play, and what it took."""
 

@@ -11,17 +11,18 @@ from pettingzoo import ParallelEnv
 
 from agents.bridge.cloning import drawn_from, fresh
 from agents.bridge.copying.chance import drawn_from_global, drawn_from_system
-from agents.bridge.copying.copies import Copy
+from agents.bridge.copying.copies import Copy, own
 from agents.bridge.copying.digest import contents
 from agents.bridge.hidden import AS_IT_IS, HASTY, SINCE, UNKNOWN, UNTOLD
 from agents.bridge.layers import innermost, peeled
 from agents.bridge.live import foreign_view
 from agents.bridge.means import DEEP, FAST, NATIVE, REPLAY, REPLAY_ANEW, REWIND
 from agents.bridge.mirroring import mirrored, walk
-from agents.bridge.remembering import own, remember
-from agents.bridge.states import NO_LIMIT, ForeignState, whole
+from agents.bridge.remembering import remember
+from agents.bridge.states import ForeignState, whole
 from agents.bridge.step_wrappers import changing, dressed
 from agents.bridge.trial import chance_apart
+from agents.budget import NO_LIMIT
 from agents.wrappers import layers_of, own_steps, unfollowed
 from mcts_envs.core.contract import EVERYTHING
 

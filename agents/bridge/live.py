@@ -22,8 +22,9 @@ from agents.bridge.means import copier_of
 from agents.bridge.observation_wrappers import lenses_in_turn, lenses_of, looking, through, veils_of
 from agents.bridge.refusing import refused
 from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns, fingerprint
-from agents.bridge.states import NO_LIMIT, ForeignState
+from agents.bridge.states import ForeignState
 from agents.bridge.step_wrappers import changing, dressed
+from agents.budget import NO_LIMIT
 from agents.wrappers import check_steps, check_wrappers, layers_of, repeats_of
 from mcts_envs.core import errors
 from mcts_envs.core.view import Episode, View
@@ -88,12 +89,17 @@ class _Live:
     together = False
     time_limit = math.inf
     luck = 0
+    wrappers: Any = ()
     looks: Any = (), ()
     seen: Any
 
     @property
     def silent(self) -> bool:
         return self.seen is None
+
+    def copy(self) -> ForeignState:
+        """Return a copy to search from."""
+        return _root(self)
 
 
 class LiveSingle(_Live):
@@ -206,15 +212,10 @@ class LiveSingle(_Live):
         known = foreseen(self)
         return None if known is None else known.infos
 
-    def copy(self) -> ForeignState:
-        """Return a copy to search from."""
-        return _root(self)
-
 
 class LiveAEC(_Live):
     """The present state of a PettingZoo environment in which agents choose in turn."""
 
-    wrappers: Any = ()
     left = NO_LIMIT
     seen = infos = None
     silent = False
@@ -250,10 +251,6 @@ class LiveAEC(_Live):
         """Whether an agent was cut off."""
         return any(self.env.truncations.values())
 
-    def copy(self) -> ForeignState:
-        """Return a copy to search from."""
-        return _root(self)
-
 
 _SAID = {RememberMoves: ("observations", "infos"), parallel_to_aec_wrapper: ("_observations", "infos")}
 """Layers that keep what a parallel environment said last, and where."""
@@ -262,7 +259,6 @@ _SAID = {RememberMoves: ("observations", "infos"), parallel_to_aec_wrapper: ("_o
 class LiveParallel(_Live):
     """The present state of a PettingZoo environment in which all live agents choose at once."""
 
-    wrappers: Any = ()
     veils: Any = ()
     left = NO_LIMIT
     truncated = False
@@ -301,10 +297,6 @@ class LiveParallel(_Live):
         if not hasattr(self.env, "agents") or any(vars(layer).get("_has_reset") is False for layer in self._layers):
             raise _not_reset(self.env)
         return sum(1 << self.game.numbers[agent] for agent in self.env.agents)
-
-    def copy(self) -> ForeignState:
-        """Return a copy to search from."""
-        return _root(self)
 
 
 def _root(live: Any) -> ForeignState:

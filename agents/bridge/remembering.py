@@ -1,6 +1,5 @@
 """Wrappers that keep what was done with an environment and what it showed, for planners."""
 
-import copy
 import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,6 +10,7 @@ from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.wrappers import BaseParallelWrapper, BaseWrapper
 
 from agents.bridge.adapters import adapter_of
+from agents.bridge.copying.copies import own
 from agents.bridge.copying.digest import digest
 from agents.bridge.layers import innermost
 from agents.bridge.refusing import refused
@@ -109,14 +109,6 @@ def _renew(env: Any) -> None:
     adapter = adapter_of(inside.__class__)
     if adapter is not None and adapter.renew is not None:
         adapter.renew(inside)
-
-
-def own(given: Any) -> Any:
-    """Return a copy of what a reset is given: an environment may take options out. What cannot be copied stays."""
-    try:
-        return copy.deepcopy(given)
-    except Exception:  # whatever its parts raise
-        return given
 
 
 def shown_after(env: Any, said: Any) -> dict[Any, int]:

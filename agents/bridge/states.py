@@ -21,8 +21,6 @@ from agents.bridge.step_wrappers import changing, worn
 from agents.wrappers import layers_of
 from mcts_envs.core.contract import EVERYTHING, Game
 
-NO_LIMIT = 2**62
-
 _APART, _AROUND = 0x5DEECE66D, 0x2545F4914F6CDD1D
 """Keep the seeds of what is hidden, and of what wrappers draw, apart from that of what is to come."""
 

@@ -11,9 +11,9 @@ from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.conversions import parallel_to_aec_wrapper
 
 from agents.bridge.copying.chance import GLOBALS, system_apart, torch_apart
-from agents.bridge.copying.copies import Copy
+from agents.bridge.copying.copies import Copy, own
 from agents.bridge.layers import down
-from agents.bridge.remembering import fingerprint, own, shown_after
+from agents.bridge.remembering import fingerprint, shown_after
 from agents.bridge.returned import check_actions, tried
 from agents.bridge.states import ForeignGame, ForeignState
 

@@ -74,8 +74,6 @@ class BatchedEvaluator(TableEvaluator):
     policy : Policy
     game : Game
         As for :class:`agents.evaluator.table.TableEvaluator`.
-    ahead : int
-        Simulations that a tree begins before it waits (:mod:`agents.search.speculation`).
 
     Attributes
     ----------
@@ -88,7 +86,7 @@ class BatchedEvaluator(TableEvaluator):
     name = "batched"
     _bound = _Answered
 
-    def __init__(self, policy: Consulted, game: Game, ahead: int = AHEAD) -> None:
+    def __init__(self, policy: Consulted, game: Game) -> None:
         if game.actions > ROOM // 2:
             raise ValueError(f"{game.name} has {game.actions} actions, and a search with a policy room for {ROOM // 2}")
         self._policy, self._game, self._next, self.lock = policy, game, 0, RLock()
@@ -102,14 +100,14 @@ class BatchedEvaluator(TableEvaluator):
         known = (self._answered, self._answers)
         places = (*(array.ctypes.data for array in asked), _ANSWERS, *(array.ctypes.data for array in known))
         self._trail = np.zeros(_TRAIL, TRAIL)
-        noted = ahead, 0, _TRAIL, self._trail.ctypes.data
+        noted = AHEAD, 0, _TRAIL, self._trail.ctypes.data
         self._asked = np.array([(0, 0, _ROOM, *places, *noted)], QUESTIONS)
         self.waits = int(self._asked.ctypes.data)
         super().__init__(game, questions=self.waits, unit=1.0)
 
     @property
     def ahead(self) -> int:
-        """Simulations that a tree begins before it waits."""
+        """Simulations that a tree begins before it waits (:mod:`agents.search.speculation`)."""
         return int(self._asked["ahead"][0])
 
     @ahead.setter

@@ -10,7 +10,7 @@ import numpy as np
 from agents.budget import Budget, Clock
 from agents.inspection.search_tree import SearchTree
 from agents.mcts import MCTS
-from agents.results import SearchResult
+from agents.results import SearchResult, copies_of
 from agents.search.running import Search
 from mcts_envs.core import errors
 from mcts_envs.core.rng import draw
@@ -79,11 +79,10 @@ class Determinized(MCTS):
         first, trees = searches[0], [tree for search in searches for tree in search.trees]
         action = first.recommended(visits, values)
         spent = sum(result.simulations for result in results), sum(result.steps for result in results), clock.seconds
-        hidden: Any = getattr(root.state, "hidden", None)
         return SearchResult(
             *(visits, values, action, SearchTree(trees, root.game), *spent),
             prior=results[0].prior,
             evaluator=results[0].evaluator,
             view=root,
-            copies=None if hidden is None else hidden.copies(root.player),
+            copies=copies_of(root.state, root.player),
         )

@@ -9,7 +9,7 @@ from agents.budget import NO_LIMIT, Clock
 from agents.inspection.ranking import Ranking, best_line
 from agents.planner import Planner
 from agents.planners.places import END, Places
-from agents.results import Found
+from agents.results import Found, copies_of
 from agents.search.records import new_work
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
@@ -137,7 +137,7 @@ class Graph(Planner[GraphResult]):
         finally:
             memory["places"] = walk.places
         made = clock.simulations, clock.steps, clock.seconds
-        return GraphResult(line[0], value, line, len(walk.places), walk.copies, *made, game, view.copied())
+        return GraphResult(line[0], value, line, len(walk.places), walk.copies(), *made, game, view.copied())
 
 
 class _Walk:
@@ -150,7 +150,7 @@ class _Walk:
         if view.game.plain_lists:
             self._left = min(planner.horizon, state.left)
             state.left = NO_LIMIT  # cut off, a walk would look as if its last action ended the episode
-        self._state, self._hidden = state, getattr(state, "hidden", None)
+        self._state = state
         self._work = new_work(view.game, planner.stream, 0, plain=view.game.plain_lists)
         self._memory = memory
         kept = memory.pop("places", None)  # out of it: another thread that searches meanwhile grows a graph of its own
@@ -165,10 +165,9 @@ class _Walk:
         self.steps = 0
         self._nearest, self._news = self.places.ways(self.root), True
 
-    @property
     def copies(self) -> Any:
-        """In an environment of others: how it was copied."""
-        return None if self._hidden is None else self._hidden.copies(self._player)
+        """Return how an environment of others was copied."""
+        return copies_of(self._state, self._player)
 
     def _offered(self, state: Any) -> list[int]:
         legal = self._work.legal

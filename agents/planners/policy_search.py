@@ -130,7 +130,7 @@ class PolicySearch(Planner[RunsResult]):
         best = breeding.best()
         memory["kept"] = [best, *(plan for plan in breeding.kept if plan is not best)]
         spent = clock.simulations, clock.steps, clock.seconds
-        return RunsResult(best.line[0], best.value, best.line, trial.copies, *spent, game, view.copied())
+        return RunsResult(best.line[0], best.value, best.line, trial.copies(), *spent, game, view.copied())
 
 
 class _Breeding:

@@ -7,7 +7,7 @@ from typing import Any
 from agents.budget import Clock
 from agents.inspection.ranking import Ranking, best_line
 from agents.planner import Planner
-from agents.results import Found
+from agents.results import Found, copies_of
 from agents.search.records import new_work
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
@@ -113,7 +113,7 @@ class Runs(Planner[RunsResult]):
         memory["line"] = line
         assert value is not None
         spent = clock.simulations, clock.steps, clock.seconds
-        return RunsResult(line[0], value, line, trial.copies, *spent, game, view.copied())
+        return RunsResult(line[0], value, line, trial.copies(), *spent, game, view.copied())
 
     def _along(self, line: list[int], actions: int) -> Callable[[Any, list[int]], int]:
         """Return what follows a line, and draws on where it ends."""
@@ -171,14 +171,12 @@ class Trial:
         self._game, self._player, self._stream = view.game, view.player, stream
         self._horizon, self._discount = horizon, discount
         self._state, self._work = view.state.copy(), new_work(view.game, stream, 0, plain=view.game.plain_lists)
-        self._hidden = getattr(self._state, "hidden", None)
         self.steps = 0
         self.paid: list[float] = []
 
-    @property
     def copies(self) -> Any:
-        """In an environment of others: how it was copied."""
-        return None if self._hidden is None else self._hidden.copies(self._player)
+        """Return how an environment of others was copied."""
+        return copies_of(self._state, self._player)
 
     def follow(self, choose: Callable[[Any, list[int]], int]) -> tuple[float, list[int]]:
         """Do what ``choose(state, made)`` says, or what is legal instead; return the return, and what was made."""

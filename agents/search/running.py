@@ -14,7 +14,7 @@ from agents.budget import NO_LIMIT, Clock, read_budget
 from agents.evaluator.packed import Packed
 from agents.inspection.search_tree import SearchTree, Trees
 from agents.policies.signatures import needs_of
-from agents.results import SearchResult
+from agents.results import SearchResult, copies_of
 from agents.search.plan import SearchPlan
 from agents.search.records import compiled, new_path, new_work
 from agents.search.search import OPEN_LOOP
@@ -254,7 +254,8 @@ class Search:
         how = None if self.plan.evaluator is None else str(self.plan.evaluator.name)
         made = self.simulations, self.steps, self.seconds
         view = View(self._game, self._root, self.player)
-        return SearchResult(visits, values, action, shown, *made, prior, how, self.improved, view, self._copies())
+        copies = copies_of(self._root, self._settings.determinize_for)
+        return SearchResult(visits, values, action, shown, *made, prior, how, self.improved, view, copies)
 
     def recommended(self, visits: Ints, values: Floats) -> int:
         """Return what is to be played after these visits [A] with these mean returns [A].
@@ -270,11 +271,6 @@ class Search:
         if not isinstance(action, int | np.integer) or action not in self.legal:
             raise ValueError(f"recommend {recommend!r} returned {action}, which is not legal; legal now: {self.legal}")
         return int(action)
-
-    def _copies(self) -> Any:
-        """Return what a search in an environment of others stands on; None in ours."""
-        hidden: Any = getattr(self._root, "hidden", None)
-        return None if hidden is None else hidden.copies(self._settings.determinize_for)
 
     def _prior(self) -> Floats:
         """Return what the game advises at the root [A] as probabilities; equal ones where it advises nothing."""

@@ -1,17 +1,15 @@
 """What trials found, kept as a file of JSON lines, and as a page of Markdown."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from papers.page import all_runs, markdown, paragraph
-from papers.record import Run
+from papers.record import Run, read_lines, write_lines
 
 from foreign.catalogue import CATALOGUE, Entry
 from foreign.running import MISSING, RAN
-from mcts_envs.core.writing import write_whole
 
 _HOW = """
     Written by `python scripts/environments.py`; do not edit. Every environment is tried in a process of its own.
@@ -52,20 +50,15 @@ class Kept:
             If a line is not what :meth:`add` writes.
         """
         kept = cls(file)
-        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines() if file.exists() else (), 1):
-            try:
-                given = json.loads(line)
-                if "command" in given:
-                    run = Run(**given)
-                    kept.runs[run.id] = run
-                else:
-                    kept.found[given["name"]] = given
-            except (ValueError, TypeError, KeyError) as error:
-                raise ValueError(
-                    f"{file}, line {number}, is not what scripts/environments.py writes ({error}); restore the file, "
-                    "or delete the line: its environment is then tried again"
-                ) from error
+        read_lines(file, kept._take, "environments", "its environment is then tried again")
         return kept
+
+    def _take(self, given: dict[str, Any]) -> None:
+        if "command" in given:
+            run = Run(**given)
+            self.runs[run.id] = run
+        else:
+            self.found[given["name"]] = given
 
     def stands(self, name: str) -> bool:
         """Say whether an environment was tried, its package being there."""
@@ -84,8 +77,7 @@ class Kept:
         self.found[name] = {"name": name, "run": run.id, **found}
         kept = [self.found[entry.name] for entry in CATALOGUE if entry.name in self.found]
         lines = [asdict(self.runs[id]) for id in dict.fromkeys(each["run"] for each in kept)] + kept
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(self.file, "".join(json.dumps(line) + "\n" for line in lines).encode())
+        write_lines(self.file, lines)
 
     def summary(self) -> str:
         """Return what it comes to, in a sentence."""

@@ -21,7 +21,7 @@ from agents.learning.saved.weights import read_zip
 from papers.arms import ALGORITHM, School, table_of
 from papers.measures import Points, Wins, percent
 from papers.record import Record
-from papers.study import Cell, Entrant, Study, Table
+from papers.study import Cell, Entrant, Study, Summary, Table
 
 _ROOT = Path(__file__).resolve().parents[2]
 BUDGETS = 10, 100
@@ -216,7 +216,7 @@ def _tables() -> list[Table]:
     return tables + [Table(f"{c.title}: the ladder", heads, Points(), (*ladder_of(c),)) for c in several]
 
 
-class Answer:
+class Answer(Summary):
     """The three against each other: games won alone, or points against the other two."""
 
     note = """Games won, or points against the other two, who count alike, in percent: the planner, the policy, and the

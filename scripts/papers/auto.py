@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from foreign.catalogue import Entry
-from PIL import Image
 
 from agents.arena.lineups import Teams
 from agents.arena.rows import Row
@@ -16,7 +15,7 @@ from papers.measures import Found, Line, Measure
 from papers.meeting import alone, met
 from papers.outsiders import CHOOSERS
 from papers.record import Record
-from papers.study import Cell, Entrant, Study, Table
+from papers.study import Cell, Entrant, Study, Summary, Table
 
 AUTO = "auto"
 
@@ -68,8 +67,8 @@ def _toy(title: str, name: str, games: int, **given: Any) -> Ground:
     return Ground(title, Entry("toy text", name), games, **given)
 
 
-def _control(name: str, games: int) -> Ground:
-    return Ground(name, Entry("classic control", name), games)
+def _control(name: str) -> Ground:
+    return Ground(name, Entry("classic control", name), 40)
 
 
 def _grid(name: str, **given: Any) -> Ground:
@@ -93,9 +92,9 @@ GROUNDS = (
     _toy("CliffWalking-v1", "CliffWalking-v1", 40, settings=_SHORT),
     _toy("Taxi-v4", "Taxi-v4", 40, rivals=_TWO, note="gymcts copies its table of transitions: half a second a move."),
     _toy("Blackjack-v1", "Blackjack-v1", 1000),
-    _control("CartPole-v1", 40),
-    _control("Acrobot-v1", 40),
-    _control("MountainCar-v0", 40),
+    _control("CartPole-v1"),
+    _control("Acrobot-v1"),
+    _control("MountainCar-v0"),
     Ground(
         "LunarLander-v3",
         Entry("Box2D", "LunarLander-v3", ("Box2D",)),
@@ -218,7 +217,7 @@ def verdicts(at: int, record: Record) -> dict[str, str]:
     }
 
 
-class Verdicts:
+class Verdicts(Summary):
     """Every rival in every environment."""
 
     note = """Whether `auto` is better than its rival, or worse, or not told apart, by the interval of the difference.
@@ -235,10 +234,6 @@ class Verdicts:
             found = verdicts(at, record)
             lines.append([ground.title, *(found.get(rival, _unmet(ground, rival)) for rival in CHOOSERS)])
         return lines
-
-    def draw(self, record: Record) -> Image.Image | None:
-        """Draw nothing: the table is short enough."""
-        return None
 
 
 def _unmet(ground: Ground, rival: str) -> str:

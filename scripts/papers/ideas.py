@@ -4,12 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from PIL import Image
-
 from agents.arena.statistics.estimates import Estimate
 from papers.measures import Points, Standings, Wins, percent
 from papers.record import Record
-from papers.study import Cell, Entrant, Study, Table
+from papers.study import Cell, Entrant, Study, Summary, Table
 
 WITHOUT = "as it is"
 _CONNECT_FOUR = "examples/connect_four_cells.py:ConnectFourCells-v0"
@@ -226,7 +224,7 @@ def _tables() -> list[Table]:
     return tables + _blind_tables()
 
 
-class Ideas:
+class Ideas(Summary):
     """Every idea in every game."""
 
     note = """Percent of games won alone (the first line: without any idea), or of points against the search without
@@ -242,10 +240,6 @@ class Ideas:
         shares = [{cell.words[0]: record.share(cell) for cell in cells_of(ground)} for ground in GROUNDS]
         named = [(WITHOUT, ""), *((idea.name, idea.source) for idea in IDEAS)]
         return [[name, source, *(_written(name, ground) for ground in shares)] for name, source in named]
-
-    def draw(self, record: Record) -> Image.Image | None:
-        """Draw nothing: the table is short enough."""
-        return None
 
 
 def _written(name: str, shares: Mapping[str, Estimate | None]) -> str:

@@ -274,7 +274,7 @@ class Means(Measure):
         return [{}]
 
 
-def mean(counts: Sequence[float], form: str = ".0f") -> str:
+def mean(counts: Sequence[float]) -> str:
     """Write the mean of numbers that are never negative, with its interval."""
     found = student_mean(counts)
-    return f"{found.value:{form}} [{max(found.low, 0.0):{form}}, {found.high:{form}}]"
+    return f"{found.value:.0f} [{max(found.low, 0.0):.0f}, {found.high:.0f}]"

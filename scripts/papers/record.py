@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -130,6 +130,30 @@ def tallied(results: Sequence[Any]) -> list[list[Any]]:
     return [[json.loads(text), count] for text, count in sorted(counts.items())]
 
 
+def read_lines(file: Path, take: Callable[[dict[str, Any]], None], script: str, without: str) -> None:
+    """Hand over each line of a file of JSON lines, if it is there.
+
+    Raises
+    ------
+    ValueError
+        If a line is not what ``scripts/<script>.py`` writes; it ends with what follows ``without`` the line.
+    """
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines() if file.exists() else (), 1):
+        try:
+            take(json.loads(line))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise ValueError(
+                f"{file}, line {number}, is not what scripts/{script}.py writes ({error}); restore the file, or delete "
+                f"the line: {without}"
+            ) from error
+
+
+def write_lines(file: Path, lines: Iterable[dict[str, Any]]) -> None:
+    """Write a file of JSON lines, whole, and its folder."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(file, "".join(json.dumps(line) + "\n" for line in lines).encode())
+
+
 @dataclass
 class Record:
     """All that has been played of a study, as a file of JSON lines: runs, then entries.
@@ -162,14 +186,7 @@ class Record:
             If a line is not what :meth:`write` writes.
         """
         record = cls(file)
-        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines() if file.exists() else (), 1):
-            try:
-                record._take(json.loads(line))
-            except (ValueError, TypeError, KeyError, AttributeError) as error:
-                raise ValueError(
-                    f"{file}, line {number}, is not what scripts/reproduce.py writes ({error}); restore the file, or "
-                    "delete the line: its figures are then not yet played"
-                ) from error
+        read_lines(file, record._take, "reproduce", "its figures are then not yet played")
         return record
 
     def _take(self, given: dict[str, Any]) -> None:
@@ -210,8 +227,7 @@ class Record:
         kept = [self.entries[key] for key in dict.fromkeys(keys) if key in self.entries]
         used = dict.fromkeys(entry.run for entry in kept)
         lines = [asdict(self.runs[id]) for id in used] + [asdict(entry) for entry in kept]
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(self.file, "".join(json.dumps(line) + "\n" for line in lines).encode())
+        write_lines(self.file, lines)
 
 
 def total(costs: Mapping[str, Cost], name: str, seat: Any) -> Cost:

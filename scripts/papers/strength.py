@@ -9,7 +9,7 @@ from PIL import Image
 
 from papers.measures import Points, Wins, percent
 from papers.record import Record
-from papers.study import Cell, Entrant, Study, Table
+from papers.study import Cell, Entrant, Study, Summary, Table
 
 TIMES = 10, 30, 100, 300
 """Milliseconds a move."""
@@ -112,7 +112,7 @@ def _tables() -> list[Table]:
     return tables
 
 
-class Strength:
+class Strength(Summary):
     """Every planner at every time."""
 
     note = """Percent of games won alone, or of points against the same opponent, whose strength does not change. Games

@@ -3,11 +3,12 @@
 import hashlib
 import importlib.util
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from agents.arena import AgentSpec, Plan
 
@@ -156,19 +157,22 @@ class Table:
     draw: "Callable[[Sequence[Any]], Image | None] | None" = None
 
 
-class Summary(Protocol):
+class Summary(ABC):
     """What several tables come to together."""
 
     note: str
 
+    @abstractmethod
     def heads(self, record: "Record") -> tuple[str, ...]:
         """Return the heads of its columns."""
 
+    @abstractmethod
     def lines(self, record: "Record") -> list[list[str]]:
         """Return its lines, as far as the cells have been played."""
 
     def draw(self, record: "Record") -> "Image | None":
         """Return it as a picture, None where there is nothing to draw."""
+        return None
 
 
 @dataclass(frozen=True)

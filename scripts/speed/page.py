@@ -1,6 +1,5 @@
 """The measured figures as a page of Markdown, written from what was kept of each part and from nothing else."""
 
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from papers.page import all_runs, markdown, paragraph
-from papers.record import Run, this_run
+from papers.record import Run, read_lines, this_run, write_lines
 
 from mcts_envs.core.writing import write_whole
 from speed.figure import Figure
@@ -50,17 +49,13 @@ def kept(file: Path) -> dict[str, Measured]:
     ValueError
         If a line is not what :func:`keep` writes.
     """
-    parts = {}
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines() if file.exists() else (), 1):
-        try:
-            given: dict[str, Any] = json.loads(line)
-            run, figures = Run(**given.pop("run")), [Figure(**figure) for figure in given.pop("figures")]
-            parts[given["part"]] = Measured(**given | {"load": tuple(given["load"])}, figures=figures, run=run)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ValueError(
-                f"{file}, line {number}, is not what scripts/benchmark.py writes ({error}); restore the file, or "
-                "delete the line: its part is then not measured"
-            ) from error
+    parts = dict[str, Measured]()
+
+    def take(given: dict[str, Any]) -> None:
+        run, figures = Run(**given.pop("run")), [Figure(**figure) for figure in given.pop("figures")]
+        parts[given["part"]] = Measured(**given | {"load": tuple(given["load"])}, figures=figures, run=run)
+
+    read_lines(file, take, "benchmark", "its part is then not measured")
     return parts
 
 
@@ -77,8 +72,7 @@ def keep(pages: Path, part: str, rounds: int, before: float, figures: list[Figur
     if stands:
         loads = round(before, 1), round(load(), 1)
         parts[part] = Measured(part, rounds, loads, figures, this_run("benchmark", 1.0))
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(file, "".join(json.dumps(asdict(parts[name])) + "\n" for name in TITLES if name in parts).encode())
+    write_lines(file, (asdict(parts[name]) for name in TITLES if name in parts))
     write_whole(pages / "speed.md", write(parts).encode())
     return stands
 

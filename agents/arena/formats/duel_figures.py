@@ -101,7 +101,7 @@ def difference(boards: Boards, agent: str, reference: str, opponent: str) -> Dif
     ours, theirs = boards[agent, opponent], boards[reference, opponent]
     both = [number for number in ours if number in theirs]
     own, other = ([float(np.mean([score(*game) for game in each[n]])) for n in both] for each in (ours, theirs))
-    return Difference(agent, reference, len(both), paired_rates(own, other, LEVEL), Estimate(nan, nan, nan))
+    return Difference(agent, reference, len(both), paired_rates(own, other, LEVEL), UNKNOWN)
 
 
 def summary(rows: Rows, boards: Boards, agent: str, opponents: Sequence[str]) -> Summary:
@@ -119,7 +119,7 @@ def summary(rows: Rows, boards: Boards, agent: str, opponents: Sequence[str]) ->
         agent=agent,
         games=len(scores),
         win_rate=mean_points([float(np.mean(board)) for board in played], LEVEL, [*map(len, played)]),
-        mean_return=Estimate(nan, nan, nan),
+        mean_return=UNKNOWN,
         **costs(seats),
         **endings(rows, agent),
         wins=wins,

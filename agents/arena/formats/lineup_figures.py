@@ -10,7 +10,7 @@ from agents.arena.lineups import Teams
 from agents.arena.report.doubts import few_boards, separated
 from agents.arena.report.figures import Difference, Rating, Standing, Summary, costs, endings
 from agents.arena.rows import DIGITS, Row, Rows, Seat
-from agents.arena.statistics.estimates import LEVEL, Estimate, mean_points, paired_rates
+from agents.arena.statistics.estimates import LEVEL, UNKNOWN, Estimate, mean_points, paired_rates
 from agents.arena.statistics.rating import from_rankings
 from agents.arena.statistics.rating import ratings as elo_ratings
 
@@ -95,7 +95,7 @@ def difference(plan: "Plan", boards: Boards, agent: str, reference: str) -> Diff
     ours, theirs = games[agent], games[reference]
     both = [number for number in ours if number in theirs]
     own, other = ([_mean(each[number]).points for number in both] for each in (ours, theirs))
-    return Difference(agent, reference, len(both), paired_rates(own, other, LEVEL), Estimate(nan, nan, nan))
+    return Difference(agent, reference, len(both), paired_rates(own, other, LEVEL), UNKNOWN)
 
 
 def points_on(plan: "Plan", boards: Boards, names: Sequence[str], number: int) -> list[float] | None:
@@ -149,7 +149,7 @@ def summary(plan: "Plan", rows: Rows, boards: Boards, agent: str) -> Summary:
         agent=agent,
         games=len(played),
         win_rate=mean_points([_mean(board).points for board in by_board], LEVEL, [*map(len, by_board)]),
-        mean_return=Estimate(nan, nan, nan),
+        mean_return=UNKNOWN,
         **costs(seats),
         **endings(rows, agent),
         wins=sum(result.won == 1.0 for result in played),

@@ -5,7 +5,7 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 from agents.arena.report.cells import elo, percent, plain
-from agents.arena.report.figures import Difference, Trial
+from agents.arena.report.figures import Trial
 from agents.arena.report.report import Report
 from agents.arena.statistics.estimates import LEVEL, Estimate
 from agents.arena.statistics.sprt import NORMALIZED, POWER
@@ -70,7 +70,7 @@ def _paired(report: Report, agent: str, reference: str) -> Lead | None:
     """Return the lead of agents that played the same episodes, or against the same others."""
     for d in report.differences:
         if {d.agent, d.reference} == {agent, reference}:
-            gap = _gap(d, report.plan.scored)
+            gap = d.win_rate if report.plan.scored else d.mean_return
             gap = gap if d.agent == agent else _turned(gap)
             unit = " points of a hundred" if report.plan.scored else " of return"
             text = percent(gap, "+") if report.plan.scored else plain(gap, "+")
@@ -86,10 +86,6 @@ def _rated(report: Report, agent: str, reference: str) -> Lead | None:
         return None
     gap = rated[agent].elo if first.agent == reference else _turned(rated[reference].elo)
     return None if isnan(gap.low) else Lead(agent, reference, first.boards, gap, f"{elo(gap).plain} Elo")
-
-
-def _gap(difference: Difference, scored: bool) -> Estimate:
-    return difference.win_rate if scored else difference.mean_return
 
 
 def _turned(estimate: Estimate) -> Estimate:

@@ -1,12 +1,12 @@
 """A confidence sequence: intervals that hold for those who look at them as often, and stop, as they like."""
 
 from collections.abc import Sequence
-from math import log, nan, sqrt
+from math import log, sqrt
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.arena.statistics.estimates import LEVEL, Estimate, checked_points
+from agents.arena.statistics.estimates import LEVEL, UNKNOWN, Estimate, checked_points
 
 _GRID = 1001
 _BOLDEST = 0.5
@@ -65,4 +65,4 @@ def confidence_sequence(scores: Sequence[float] | npt.NDArray[np.float64], level
 
 def anytime(scores: Sequence[float] | npt.NDArray[np.float64], level: float = LEVEL) -> Estimate:
     """Return the last interval of :func:`confidence_sequence`; NaN where there is no board."""
-    return confidence_sequence(scores, level)[-1] if len(scores) else Estimate(nan, nan, nan)
+    return confidence_sequence(scores, level)[-1] if len(scores) else UNKNOWN

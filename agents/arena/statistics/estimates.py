@@ -49,7 +49,7 @@ def wilson(wins: float, games: int, level: float = LEVEL) -> Estimate:
     if not 0 <= wins <= games:
         raise ValueError(f"wins {wins} is outside [0, {games}], the number of games")
     if games == 0:
-        return Estimate(nan, nan, nan)
+        return UNKNOWN
     rate = wins / games
     centre = (rate + z * z / (2 * games)) / (1 + z * z / games)
     half = z / (1 + z * z / games) * sqrt(rate * (1 - rate) / games + z * z / (4 * games * games))
@@ -123,7 +123,7 @@ def paired_rates(a: Values, b: Values, level: float = LEVEL) -> Estimate:
     z = _normal_quantile(level)
     differences = _differences(a, b)
     if len(differences) == 0:
-        return Estimate(nan, nan, nan)
+        return UNKNOWN
     adjusted = np.append(differences, [1.0, -1.0])
     half = z * float(adjusted.std()) / sqrt(len(adjusted))
     value, centre = float(differences.mean()), float(adjusted.mean())

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from agents.arena.statistics.estimates import LEVEL, Estimate
+from agents.arena.statistics.estimates import LEVEL, UNKNOWN, Estimate
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -254,7 +254,7 @@ def ratings(choices: Choices, level: float = LEVEL, resamples: int = RESAMPLES, 
     percentile intervals, which are as wide as Student's.
     """
     boards, k = choices.wins.shape
-    result = [Estimate(nan, nan, nan)] * k
+    result = [UNKNOWN] * k
     kept = np.flatnonzero(_reached(choices.met)[0] & (boards > 0))
     if len(kept) < 2:
         return result

@@ -125,8 +125,8 @@ class Copy:
 
 
 def own(value: Any) -> Any:
-    """Return a copy of what an environment may write over, or goes on with; itself where there is none."""
+    """Return a copy of what an environment may write over, take out or go on with; itself where there is none."""
     try:
         return Copy(value).env
-    except TypeError:  # of a generator in infos, say
+    except Exception:  # of a generator in infos, say, or whatever its parts raise
         return value

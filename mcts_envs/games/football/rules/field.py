@@ -4,7 +4,7 @@ import numpy as np
 
 from mcts_envs.core.contract import BYTES, types
 from mcts_envs.core.kernel import kernel, record
-from mcts_envs.games.football.rules.layout import BOARD, DOWN, EMPTY, HOME, NO_TEAM, NOBODY, OUTSIDE, STANDING, STATE
+from mcts_envs.games.football.rules.layout import BOARD, DOWN, EMPTY, HOME, NOBODY, OUTSIDE, STANDING, STATE
 
 DX = np.array([-1, 0, 1, -1, 1, -1, 0, 1], np.int64)
 DY = np.array([-1, -1, -1, 0, 0, 1, 1, 1], np.int64)
@@ -160,13 +160,6 @@ def in_half(state, team, square):
         return False
     right = 2 * column(state, square) > record(state, STATE).width
     return right == (team == HOME)
-
-
-@kernel()
-def opponents(state):
-    """Return the team that is not on turn; NO_TEAM between turns."""
-    side = record(state, STATE).side
-    return side if side == NO_TEAM else 1 - side
 
 
 @kernel()
