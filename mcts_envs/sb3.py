@@ -236,8 +236,9 @@ class GameVecEnv(VecEnv):
 class MixedVecEnv(GameVecEnv):
     """The same with a mixture of opponents, one seat or all in turn (:class:`mcts_envs.core.api.mixed.MixedVectorEnv`).
 
-    At the end of a game its info also has ``seat`` and ``opponents``, the names of those who played the other seats.
-    Single games cannot be saved, only all of them (:meth:`clone_games`).
+    The same seed gives the same games, which are others than those of single environments: an opponent's choice at each
+    move is drawn from a seed for that game and move. At the end of a game its info also has ``seat`` and ``opponents``,
+    the names of those who played the other seats. Single games cannot be saved, only all of them (:meth:`clone_games`).
     """
 
     _batch: MixedVectorEnv
