@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Generic, Protocol, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 
@@ -144,17 +144,20 @@ class Planner(Agent, Generic[Result]):
         """Before an agent's first search of a game, search once in vain: what that compiles and loads is off the clock.
 
         The random stream and what is kept of episodes stay as they are; what goes wrong the search itself will say. In
-        environments of others there is nothing to compile, but copies are checked.
+        environments of others kernels are written out as Python, copies are checked, and what is hidden is looked for.
         """
         if hasattr(view.state, "time_limit"):
-            import agents.search.hastened  # noqa: F401  # else its import is on the clock
-
-            if "means" not in view.game.notes:  # type: ignore[attr-defined]
-                view.state.copy()  # by a means that is checked the first time
+            view.state.copy()  # by a means that is checked the first time
+            notes: dict[Any, Any] = view.game.notes  # type: ignore[attr-defined]
+            loaded = notes.setdefault("loaded", WeakSet())
+            if self in loaded or (budget := self.budget_for(view)).time_limit == math.inf:
+                return
+            loaded.add(self)
+            hurry(view, Clock(budget), self.stream)
+        elif (named := view.game.fingerprint) in self._loaded:
             return
-        named = view.game.fingerprint
-        if named in self._loaded:
-            return
+        else:
+            self._loaded |= {named}
         stream, memory = self.stream.copy(), self._memory
         self._memory = None
         try:
@@ -162,7 +165,6 @@ class Planner(Agent, Generic[Result]):
                 self.plan(view, Clock(Budget(simulations=1)))
         finally:
             self.stream[:], self._memory = stream, memory
-        self._loaded |= {named}
 
     def memory(self, view: View) -> dict[str, Any]:
         """Return what the planner keeps for this player until the episode ends: empty at first, to be written to.

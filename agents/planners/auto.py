@@ -146,6 +146,9 @@ class Auto(Planner[Any]):
         picked = () if self._agents is None else self._agents.values()
         return any(getattr(agent, "recognizes", False) for agent, _ in picked)
 
+    def load(self, view: View) -> None:
+        """Load nothing: the planner that is picked does, and the clock begins after that."""
+
     def plan(self, view: View, clock: Clock) -> Any:
         """Return what the planner that is picked for the game finds; the time of a look at it is not the search's."""
         looked = self._agents is not None and view.game in self._agents
@@ -153,6 +156,8 @@ class Auto(Planner[Any]):
             hurry(view, Clock(Budget()), self.stream)
         agent = self.agent_for(view, clock.budget.time_limit)
         if not looked:
+            if isinstance(agent, Planner) and clock.budget.time_limit < math.inf:
+                agent.load(view)
             clock = Clock(clock.budget)
             hurry(view, clock, self.stream)
         return agent.plan(view, clock)

@@ -163,7 +163,7 @@ class Page {
       h("span", {class: "dot"}),
       h("span", {class: "name", title: this.nameOf(seat)}, this.nameOf(seat)),
       player.agent && this.data.players.length > 1 ? h("span", {class: "quiet"}, player.seat) : null,
-      clocks[seat] != null ? h("span", {title: "time that it took to think"}, clock(clocks[seat])) : null,
+      clocks[seat] ? h("span", {title: "time that it took to think"}, clock(clocks[seat])) : null,
       returns?.[seat] ? h("span", {class: "quiet", title: "sum of rewards"}, `return ${short(returns[seat])}`) : null), player.colour)));
   }
 

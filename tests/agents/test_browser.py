@@ -335,6 +335,14 @@ def test_on_a_phone_and_at_200_percent_every_action_is_reached(played):
         page.locator(".options button").first.click(timeout=5000)
 
 
+def test_a_tall_screen_is_filled_and_nobody_is_said_to_think_in_no_time(played):
+    page = played("LaneDefense3x3-v0")
+    assert " ms" not in page.inner_text(".players")
+    page.set_viewport_size({"width": 500, "height": 2000})
+    below = page.evaluate("innerHeight - document.getElementById('page').getBoundingClientRect().bottom")
+    assert below <= 0, "there is white below the page, in the dark too"
+
+
 def test_what_a_choice_gave_away_is_said_and_a_key_goes_to_the_next(opened):
     replay = Replay("WallSurvival-v0", seed=5, board_size=4)
     while not replay.over:

@@ -20,9 +20,9 @@ def spiel(name):
     return pytest.importorskip("shimmy").OpenSpielCompatibilityV0(game_name=name)
 
 
-def hanabi():
+def hanabi(**settings):
     pytest.importorskip("pyspiel")
-    return pytest.importorskip("pettingzoo.classic.hanabi_v5").env()
+    return pytest.importorskip("pettingzoo.classic.hanabi_v5").env(**settings)
 
 
 def draws(env, agent, count=12):
@@ -88,6 +88,21 @@ def test_what_a_player_cannot_know_is_dealt_anew_in_open_spiel(name):
             assert digest((drawn.observe(agent), drawn.infos[agent])) == seen
             others.add(digest([drawn.observe(name) for name in drawn.possible_agents]))
     assert len(others) > 12
+
+
+def test_a_search_in_hanabi_draws_no_pictures(monkeypatch):
+    env = hanabi(render_mode="rgb_array")
+    env.reset(seed=0)
+    view = bridge.view(env)
+    copy = view.state.copy().env
+    monkeypatch.setattr(type(env.unwrapped), "render", lambda self: pytest.fail("a picture was drawn"))
+    action = int(view.legal_actions()[0])
+    copy.step(action)
+    assert copy.render_mode == "rgb_array"
+    monkeypatch.undo()
+    env.step(action)
+    assert digest(copy.observe(copy.agent_selection)) == digest(env.observe(env.agent_selection))
+    assert copy.render().shape == env.render().shape
 
 
 def test_the_own_hand_in_hanabi_is_drawn_from_what_the_hints_leave():

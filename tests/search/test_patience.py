@@ -11,6 +11,7 @@ from gymnasium import spaces
 import agents
 from agents import bridge
 from agents.search.patience import warn_if_late
+from agents.search.plan import _in_python as in_python
 
 
 class Slow(gym.Env):
@@ -78,3 +79,17 @@ def test_searches_that_are_late_now_and_then_are_not_told_of():
         warnings.simplefilter("error")  # once
         for result in (late, good, late, late):
             warn_if_late(view, result, 0.1)
+
+
+@pytest.mark.parametrize("name", ["mcts", "auto", "graph"])
+def test_what_the_first_search_finds_out_is_not_in_its_time(monkeypatch, name):
+    def looked(*args):
+        time.sleep(1.0)
+        return ()
+
+    monkeypatch.setattr("agents.bridge.hidden.hidden_from", looked)
+    monkeypatch.setattr("agents.search.plan._in_python", lambda *args: time.sleep(0.3) or in_python(*args))
+    env = gym.make("Taxi-v4")
+    env.reset(seed=0)
+    result = agents.make(name, time_limit=0.05).search(env)
+    assert result.seconds < 0.3
