@@ -147,8 +147,9 @@ class Planner(Agent, Generic[Result]):
         environments of others kernels are written out as Python, copies are checked, and what is hidden is looked for.
         """
         if hasattr(view.state, "time_limit"):
-            view.state.copy()  # by a means that is checked the first time
             notes: dict[Any, Any] = view.game.notes  # type: ignore[attr-defined]
+            if "means" not in notes:
+                view.state.copy()  # by a means that is checked the first time
             loaded = notes.setdefault("loaded", WeakSet())
             if self in loaded or (budget := self.budget_for(view)).time_limit == math.inf:
                 return
