@@ -34,8 +34,8 @@ in another way, as where it leaves out what the player holds."""
 _SHORT, _LONG = 15, 60
 """Bounds of the horizon where there is no end in sight."""
 
-_COURSES = 4
-"""So often the same actions are done to see whether they lead to the same."""
+_COURSES, _LINES = 4, 3
+"""So often the same actions are done to see whether they lead to the same, and so many lines of actions."""
 
 _SECONDS = 1.0
 """Random walks are looked at for so long, or for the time of a move, if that is longer, where moves have a time."""
@@ -82,8 +82,8 @@ class Look(NamedTuple):
     seconds : float
         What a step took.
     chance : float
-        Share that chance has in what the same actions show: 0 where they show the same. Where numbers are observed, of
-        their variance, in the mean; else 1.
+        Share that chance has in what the same actions show, in the mean of a few lines: 0 where they show the same.
+        Where numbers are observed, of their variance, in the mean; else 1.
     apart : float
         Of what was done again where the same was observed, the share that came out in another way, but for ends.
     barren : bool
@@ -275,7 +275,8 @@ def _look(root: Any, player: int, stream: Any, seconds: float) -> Look:
         steps += t
     once = len(met) / max(1, sum(met.values()))
     same, each = min(paid) if len(paid) == 1 else math.nan, (time.perf_counter() - started) / max(1, steps)
-    chance = _chance(root, player, stream) if game.players == 1 else 1.0
+    lines = _LINES if each * _LINES * _COURSES * _SHORT < seconds else 1
+    chance = float(np.mean([_chance(root, player, stream) for _ in range(lines)])) if game.players == 1 else 1.0
     unlike, ended = apart / max(1, again), ends / len(lengths)
     return Look(float(np.median(lengths)), ended, once, same, max(lengths), each, chance, unlike, ever == {0.0})
 
