@@ -45,6 +45,7 @@ def main(
     from exact.page import Page
 
     from agents.arena import parse_agents, parse_budget
+    from agents.arena.interrupt import interruptible, signal_of
     from mcts_envs.core.errors import writable
 
     try:
@@ -56,20 +57,23 @@ def main(
             if size:
                 raise ValueError(f"--size {size[0]} is of walls; lane defense is solved on 3x3: leave it out")
             check(lane.game_of(), specs)
-            page.solve_lanes()
-            page.judge_lanes(specs, positions, seed, typer.echo)
+            with interruptible():
+                page.solve_lanes()
+                page.judge_lanes(specs, positions, seed, typer.echo)
         else:
             if not size:
                 raise ValueError("--size is missing, which board: solve.py wall --size 3")
             check(wall.game_of(size[0]), specs)
-            for each in dict.fromkeys(size):
-                page.solve(each, steps, typer.echo)
-                page.judge(each, specs, positions, seed, steps, typer.echo)
+            with interruptible():
+                for each in dict.fromkeys(size):
+                    page.solve(each, steps, typer.echo)
+                    page.judge(each, specs, positions, seed, steps, typer.echo)
     except (ValueError, TypeError, ImportError, OSError) as error:
         raise refusal(error) from None
-    except KeyboardInterrupt:
-        typer.secho("interrupted; what was solved is kept, and the same command goes on from here", fg="yellow")
-        raise typer.Exit(130) from None
+    except KeyboardInterrupt as error:
+        on = "what was solved is kept, and the same command goes on from here"
+        typer.secho(f"interrupted; {on}", err=True, fg="yellow")
+        raise typer.Exit(128 + signal_of(error)) from None
     typer.echo(f"page: {pages / 'exact.md'}")
 
 

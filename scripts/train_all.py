@@ -9,6 +9,7 @@ OUT/NAME/best lie the policy, its card, and the learning curves of all seeds as 
 """
 
 import signal
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -44,7 +45,7 @@ def main(
             )
         folder = out if scale == 1.0 else out / f"scale-{scale:g}"
         with interruptible(), local(workers or None) as crew:
-            for path in train_all(chosen, folder, crew, seeds, games, scale):
+            for path in train_all(chosen, folder, crew, seeds, games, scale, partial(typer.echo, err=True)):
                 typer.echo(path)
     except KeyboardInterrupt as error:
         number = signal_of(error)

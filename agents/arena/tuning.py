@@ -268,6 +268,8 @@ def tune(
     folder.mkdir(parents=True, exist_ok=True)
     with only_writer(folder, "tuning"), interruptible(), Crew(tuning.plan(tuning.first), workers) as crew:
         found = _kept(folder, tuning, fresh)
+        if (ended := _still_the_same(tuning, folder, crew, found)) is not None:
+            return Tuned(tuning, folder, tuple(found), signal=ended)
         while len(found) < trials:
             tried = _play(tuning, suggest(found), folder / f"trial-{len(found):03}", crew, found)
             if isinstance(tried, int):
@@ -283,6 +285,16 @@ def tune(
         crew.turn_to(plan)
         test = compare(plan, confirm, folder=place, sprt=sprt, crew=crew)
     return replace(tuned, test=test, signal=test.signal)
+
+
+def _still_the_same(tuning: Tuning, folder: Path, crew: Crew, found: Sequence[Tried]) -> int | None:
+    """Raise ``ValueError`` if the last trial was played by other code or files; return the signal that ended this."""
+    for tried in found[-1:]:
+        place, plan = folder / f"trial-{tried.number:03}", tuning.plan(tried.values)
+        if (place / EPISODES).is_file():  # those who kept tuning.json alone go on
+            crew.turn_to(plan)
+            return compare(plan, tried.boards, folder=place, crew=crew).signal
+    return None
 
 
 def _play(tuning: Tuning, asked: Any, place: Path, crew: Crew, before: Sequence[Tried]) -> "Tried | int":
@@ -389,7 +401,7 @@ def _kept(folder: Path, tuning: Tuning, fresh: bool) -> list[Tried]:
             f"{file} is damaged ({error}); delete it: it is then written anew from the games that are kept beside it"
         ) from None
     if about != (here := tuning.described()):
-        differs = ", ".join(sorted(name for name in here if about.get(name) != here[name]))
+        differs = ", ".join(sorted(name for name in about | here if about.get(name) != here.get(name)))
         raise ValueError(
             f"{folder} holds trials of something else ({differs} differ); name another folder, or begin anew with fresh"
         )

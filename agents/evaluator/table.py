@@ -1,7 +1,6 @@
 """What evaluators that are asked in compiled code have in common: a game, and a table of what was said."""
 
 import math
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -56,12 +55,12 @@ class TableEvaluator:
         for name, value in given.items():
             self._record[name] = value
 
-    @cached_property
+    @property
     def advise(self) -> Bound:
-        """The network's prior, in place of a game's ``advise``."""
+        """The network's prior, in place of a game's ``advise``; not kept, or table and kernel would hold each other."""
         return self._bound(network_advice, self._address, self)
 
-    @cached_property
+    @property
     def evaluate(self) -> Bound:
         """The network's value, in place of a game's ``evaluate``."""
         return self._bound(network_values, self._address, self)

@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import asdict, dataclass, field, replace
 from importlib import resources
@@ -168,7 +168,13 @@ def _entries(file: Any) -> dict[str, dict[str, Any]]:
 
 
 def train_all(
-    chosen: list[Baseline], out: Path, crew: Executor, seeds: int = 3, games: int = 1000, scale: float = 1.0
+    chosen: list[Baseline],
+    out: Path,
+    crew: Executor,
+    seeds: int = 3,
+    games: int = 1000,
+    scale: float = 1.0,
+    report: Callable[[str], None] = lambda text: None,
 ) -> list[Path]:
     """Train policies from several seeds each, and make the best of each ready, as far as that was not done yet.
 
@@ -184,6 +190,8 @@ def train_all(
         Of each evaluation, before scaling.
     scale : float
         Share of steps, time and games.
+    report : callable, optional
+        Told in words what is to be done, and of each training when it is.
 
     Returns
     -------
@@ -203,7 +211,8 @@ def train_all(
     for here, asked in [(here, _settled(each, here)) for here, each in folders.items()]:  # all, before one is written
         here.mkdir(parents=True, exist_ok=True)
         write_whole(here / "baseline.json", json.dumps(asked, indent=2).encode())
-    failed = _trained_by(crew, [(each, seed, out / each.name, games, scale) for each, seed in jobs])
+    report(f"{len(jobs)} trainings; kept in {out}")
+    failed = _trained_by(crew, [(each, seed, out / each.name, games, scale) for each, seed in jobs], report)
     ready = [finish(each, out / each.name, seeds, games) for each in chosen if each.name not in failed]
     if failed:
         name, error = next(iter(failed.items()))
@@ -212,14 +221,14 @@ def train_all(
     return ready
 
 
-def _trained_by(crew: Executor, calls: list[tuple[Any, ...]]) -> dict[str, Exception]:
+def _trained_by(crew: Executor, calls: list[tuple[Any, ...]], report: Callable[[str], None]) -> dict[str, Exception]:
     """Have trainings done, the arguments of :func:`train_one`; return the first error of each policy that has one.
 
     Where a process was killed, as when memory runs out, those that it took with it go on, a few times.
     """
     failed: dict[str, Exception] = {}
     for tries in range(1, _TRIES + 1):
-        futures = {_begun(crew, call): call for call in calls}
+        futures = {_begun(crew, call, report): call for call in calls}
         calls = []
         try:
             for future in as_completed(futures):
@@ -240,14 +249,20 @@ def _trained_by(crew: Executor, calls: list[tuple[Any, ...]]) -> dict[str, Excep
     return failed
 
 
-def _begun(crew: Executor, call: tuple[Any, ...]) -> "Future[None]":
+def _begun(crew: Executor, call: tuple[Any, ...], report: Callable[[str], None]) -> "Future[None]":
     """Return the future of a training, also where it is done at once and its error comes at once."""
+
+    def told(future: "Future[None]") -> None:
+        if not future.cancelled() and future.exception() is None:
+            report(f"{call[0].name}, seed {call[1]}: done")
+
     try:
-        return crew.submit(train_one, *call)
+        future = crew.submit(train_one, *call)
     except Exception as error:
-        future: Future[None] = Future()
+        future = Future()
         future.set_exception(error)
-        return future
+    future.add_done_callback(told)
+    return future
 
 
 def train_one(baseline: Baseline, seed: int, folder: Path, games: int, scale: float) -> None:

@@ -1,6 +1,7 @@
 """Tuning: what is tried, that it goes on to the same end, and what is refused."""
 
 import json
+import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -133,9 +134,25 @@ class TestTune:
             tune(tuning(), 5, folder=tmp_path / "parts")
         assert 0 < len(json.loads((tmp_path / "parts" / "tuning.json").read_text())["trials"]) < 5
         assert tune(tuning(), 5, folder=tmp_path / "parts").trials == whole.trials
-        played = len(seen)
+        games = {file: file.read_bytes() for file in tmp_path.rglob("episodes.jsonl")}
         assert tune(tuning(), 5, folder=tmp_path / "parts").trials == whole.trials
-        assert len(seen) == played
+        assert {file: file.read_bytes() for file in tmp_path.rglob("episodes.jsonl")} == games
+
+    def test_trials_of_an_agent_that_was_edited_since_are_not_mixed_with_others(self, tmp_path):
+        bot, out = tmp_path / "bot.py", tmp_path / "out"
+        bot.write_text(LATE)
+        of = tuning(agent=f"{bot}:Bot", params=("level=1:4",), boards=1)
+        tune(of, 1, folder=out)
+        bot.write_text(LATE.replace("argmax", "nonzero()[0].max"))
+        with pytest.raises(ValueError, match=r"trial-000 holds results of another configuration: files .*bot\.py"):
+            tune(of, 2, folder=out)
+        assert len(tune(of, 2, folder=out, fresh=True).trials) == 2
+
+    def test_who_keeps_the_record_alone_goes_on(self, tmp_path):
+        first = tune(tuning(), 2, folder=tmp_path).trials
+        shutil.rmtree(tmp_path / "trial-001")
+        assert tune(tuning(), 3, folder=tmp_path).trials[:2] == first
+        assert not (tmp_path / "trial-001").exists()
 
     def test_nobody_else_writes_to_the_folder_meanwhile(self, tmp_path):
         tune(tuning(), 1, folder=tmp_path)
@@ -188,6 +205,11 @@ class TestTune:
         with pytest.raises(ValueError, match=r"something else \(boards differ\)"):
             tune(tuning(boards=5), 1, folder=tmp_path)
         assert len(tune(tuning(boards=5), 1, folder=tmp_path, fresh=True).trials) == 1
+        record = json.loads((tmp_path / "tuning.json").read_text())
+        record["tuning"]["cooperative"] = True
+        (tmp_path / "tuning.json").write_text(json.dumps(record))
+        with pytest.raises(ValueError, match=r"something else \(cooperative differ\)"):
+            tune(tuning(boards=5), 1, folder=tmp_path)
 
     def test_what_is_begun_anew_throws_away_its_own_games_alone(self, tmp_path):
         tune(tuning(), 1, folder=tmp_path)

@@ -154,7 +154,7 @@ class Later(Here):
 
 def test_a_training_that_fails_does_not_stop_the_others(tmp_path, monkeypatch):
     chosen = [baselines.Baseline(f"LaneDefense3x3-v0/{name}", changes=SHORT) for name in ("ppo", "maskable_ppo")]
-    train = baselines.train
+    train, said = baselines.train, []
 
     def failing(id, algorithm, **options):
         if (algorithm, options["seed"]) == ("ppo", 0):
@@ -166,7 +166,9 @@ def test_a_training_that_fails_does_not_stop_the_others(tmp_path, monkeypatch):
         pytest.warns(UserWarning, match=r"3-v0/ppo, seed 0: training has diverged; the other trainings go on"),
         pytest.raises(ValueError, match="has diverged") as error,
     ):
-        train_all(chosen, tmp_path, Here(), seeds=2, games=8)
+        train_all(chosen, tmp_path, Here(), seeds=2, games=8, report=said.append)
+    done = [f"{chosen[0].name}, seed 1: done", *(f"{chosen[1].name}, seed {seed}: done" for seed in range(2))]
+    assert said == [f"4 trainings; kept in {tmp_path}", *done]
     assert error.value.__notes__ == [f"so {chosen[0].name} is not ready; 1 of 2 policies are, in {tmp_path}"]
     assert (tmp_path / chosen[1].name / "best" / "maskable_ppo.zip").is_file()
     assert (tmp_path / chosen[0].name / "seed-1" / "selection.json").is_file()

@@ -1,6 +1,8 @@
 """Policies that are asked in batches: trees are the same, batches are full, and nobody waits for ever."""
 
+import gc
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -21,6 +23,23 @@ from tests.learning.policies import GAMES, LANES, PUCT, ROSTER, Elsewhere, OneBy
 from tests.learning.test_networks import untrained
 
 pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.saved.notices.PolicyWarning")
+
+
+@pytest.mark.parametrize("kind", ["compiled", "batched"])
+def test_the_table_of_an_agent_goes_with_it(kind):
+    """Of 16 MB: expert iteration makes agents of each policy, and Python's collector knows nothing of its size."""
+    env = make(LANES)
+    policy = random_policy(env.unwrapped.game)
+    agent = agents.make("gumbel", policy=policy if kind == "compiled" else Elsewhere(policy), simulations=4)
+    assert agent.search(env).evaluator == kind
+    kept = weakref.ref(agent.prepared(env.unwrapped.game).evaluator)
+    gc.collect()
+    gc.disable()
+    try:
+        del agent
+        assert kept() is None
+    finally:
+        gc.enable()
 
 
 class TestBatched:

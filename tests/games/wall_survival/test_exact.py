@@ -1,13 +1,17 @@
 """Exact values of small boards of wall survival: against plain minimax, and what the page says of them."""
 
+import signal
 from functools import cache
 
 import numpy as np
 import pytest
+import solve
+import typer
 from exact.judging import check, judge, on_walls
 from exact.page import Page
 from exact.solving import Solver, state_of
 from exact.wall import boards, game_of, played_from, position
+from typer.testing import CliRunner
 
 from agents.arena import parse_agents
 
@@ -112,6 +116,25 @@ def test_boards_are_kept_while_others_are_solved(tmp_path, monkeypatch):
     monkeypatch.setattr(Solver, "worth", noted)
     Page(tmp_path).solve(3, 10**6, lambda line: None)
     assert there == [*range(len(there))]
+
+
+def test_a_run_that_is_terminated_keeps_what_it_solved_and_says_how_to_go_on(tmp_path, monkeypatch):
+    worth = Solver.worth
+
+    def terminated(self, state):
+        if len(asked) == 2:
+            signal.raise_signal(signal.SIGTERM)
+        asked.append(state)
+        return worth(self, state)
+
+    asked = []
+    monkeypatch.setattr(Solver, "worth", terminated)
+    app = typer.Typer()
+    app.command()(solve.main)
+    ended = CliRunner().invoke(app, ["wall", "--size", "3", "--pages", str(tmp_path)])
+    assert ended.exit_code == 143
+    assert "what was solved is kept, and the same command goes on from here" in ended.stderr
+    assert len(Page(tmp_path)._kept["boards"]["3"]) == 2
 
 
 def test_agents_are_looked_at_before_anything_is_solved():
