@@ -16,13 +16,20 @@ _SECONDS_BETWEEN_LOOKS = 0.5
 
 
 def comparison(named: Path | str) -> Path | None:
-    """Return the folder of a comparison, named by itself or by its rows; None if it is none.
+    """Return the folder of a comparison, named by itself, by its rows or by its games; None if it is none.
 
     ``my_game.py:results/...`` imports first what registers the game, as ``my_game.py:MyGame-v0`` does.
+
+    Raises
+    ------
+    FileNotFoundError
+        If another folder is named by its path.
     """
     source, _, place = ("", "", named) if Path(named).exists() else parted(str(named))
-    folder = Path(place).parent if Path(place).name == EPISODES else Path(place)
+    folder = Path(place).parent if Path(place).name in (EPISODES, REPLAYS) else Path(place)
     if not (folder / EPISODES).is_file():
+        if Path(place).is_dir() and len(Path(place).parts) > 1:  # one word may be an environment
+            raise FileNotFoundError(f"{place} is no folder of a comparison: it has no {EPISODES}")
         return None
     if source:
         load(source)

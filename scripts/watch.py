@@ -147,7 +147,7 @@ def follow(folder: Path, live: bool, port: int, browser: bool) -> None:
     from rich.text import Text
 
     if not live:
-        raise ValueError(f"{folder} is a comparison; --live follows it, and its folder replays has games to be watched")
+        raise ValueError(f"{folder} is a comparison; --live follows it, and the files of its folder replays are games")
     waiting = Console(stderr=True).status("waiting for a game")
     with serving(port, browser) as host, suppress(KeyboardInterrupt), waiting as status:
         typer.echo(f"live: {host.address}")
@@ -222,11 +222,16 @@ def write(
     if filmed:
         with naming(out):
             write_film(pictures(document), out, fps) if game is None else film(game, out, fps)
-        typer.echo(f"{out}: {moves} moves, {out.stat().st_size / 1e6:.1f} MB")
+        typer.echo(f"{out}: {moves} moves, {size(out.stat().st_size)}")
     else:
         text = fitted(document).encode()
         write_whole(out, text)
-        typer.echo(f"{out}: {moves} moves, {len(text) / 1e6:.1f} MB; open it in a browser")
+        typer.echo(f"{out}: {moves} moves, {size(len(text))}; open it in a browser")
+
+
+def size(count: int) -> str:
+    """Return a number of bytes in words."""
+    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{max(1, round(count / 1e3))} KB"
 
 
 if __name__ == "__main__":

@@ -32,6 +32,10 @@ class Interrupted(KeyboardInterrupt):
         super().__init__(number)
         self.number = number
 
+    def __str__(self) -> str:
+        """Return the name of the signal."""
+        return signal.Signals(self.number).name
+
 
 def signal_of(error: KeyboardInterrupt) -> int:
     """Return the signal that raised this: SIGINT where it does not say."""

@@ -1,10 +1,14 @@
 """What a search says of choices that others made: where it would have chosen otherwise, and what that is worth."""
 
 import math
+from statistics import median
 from typing import Any
 
 from mcts_envs.core.view import View
 from mcts_envs.page.frames import Data, named
+
+_FEW = 20
+"""Tries of an action, in the mean, below which what a search says of choices is mostly chance."""
 
 
 def better(result: Any, view: View, action: int) -> Data | None:
@@ -59,8 +63,9 @@ def review(document: Data) -> list[Data]:
     -------
     list of dict
         ``player``, ``who`` it is in words, ``moves`` that were looked at, ``same``: how many of them nothing is better
-        than, ``loss``, the mean of ``by`` (NaN where one of them is not known), and ``worst``, the number of the frame
-        with the largest ``by`` and its decision, or None.
+        than, ``loss``, the mean of ``by`` (NaN where one of them is not known), ``worst``, the number of the frame with
+        the largest ``by`` and its decision, or None, and ``tries``, the median of the simulations for each action that
+        was tried (NaN where the search counts no visits).
     """
     found, names = [], [player["agent"] for player in document["players"]]
     for seat, player in enumerate(document["players"]):
@@ -84,6 +89,7 @@ def review(document: Data) -> list[Data]:
                 "same": sum("better" not in each for _, each in looked),
                 "loss": sum(known.values()) / len(known) if len(known) == len(looked) else math.nan,
                 "worst": (largest, dict(looked)[largest]) if known.get(largest) else None,
+                "tries": _tries([each["search"] for _, each in looked]),
             }
         )
     return found
@@ -100,7 +106,20 @@ def told(rows: list[Data]) -> str:
             name, by = each["better"]["name"], _brief(each["better"]["by"])
             line += f";\n  most at {number}, {each['name']}: {name} is better by {by}"
         lines.append(line)
+    if rough := [row["tries"] for row in rows if row["tries"] < _FEW]:
+        lines.append(f"rough: the search tried each action {_brief(min(rough))} times; a larger budget says more")
     return "\n".join(lines)
+
+
+def _tries(searches: list[Data]) -> float:
+    """Return how often an action was tried, in the median search."""
+    found = []
+    for each in searches:
+        shown, omitted = each.get("actions", ()), each.get("omitted", {})
+        if shown and all("visits" in action for action in shown):
+            visits = sum(action["visits"] for action in shown) + omitted.get("visits", 0)
+            found.append(visits / (len(shown) + omitted.get("actions", 0)))
+    return median(found) if found else math.nan
 
 
 def _brief(number: float) -> str:

@@ -226,10 +226,6 @@ class Session:
         hidden = len(people) == 1 and draws_views(self.table.game) and not self.over
         return people[0] if hidden else None
 
-    def name(self, player: int) -> str:
-        """Return who sits in a seat."""
-        return self._names[player]
-
     @property
     def stuck(self) -> bool:
         """Whether an agent has failed, and nobody else was seated yet."""

@@ -12,6 +12,9 @@ from mcts_envs.core.showing import name_of
 _HELP = "an action, by name or number; list, hint, undo, new, quit"
 _LISTED = 60
 
+_LONG = 1.0
+"""Seconds after which it is said for whom one waits."""
+
 
 def play(session: Session, read: Callable[[str], str] = input, write: Callable[[str], None] = print) -> None:
     """Play until somebody quits, or input ends.
@@ -57,20 +60,30 @@ def _board(session: Session) -> str:
 
 
 def _wait(session: Session, told: int, write: Callable[[str], None]) -> int:
-    """Wait until somebody who sits here is to choose, or the game is over; say what the others chose."""
+    """Wait until somebody who sits here is to choose, or the game is over; say what was chosen, and who thinks long."""
+    waiting_for = ""
     while True:
         ready = session.people() or session.over or session.stuck  # what led there is in the news
         news = session.since()
         frames = news["frames"]
         for frame in frames[told:-1]:
-            if frame["decisions"]:  # or else they are hidden
-                write("; ".join(f"{session.name(each['player'])}: {each['name']}" for each in frame["decisions"]))
+            chosen = [f"{_who(news['names'], each['player'])}: {each['name']}" for each in frame["decisions"]]
+            if chosen:  # or else they are hidden
+                write("; ".join(chosen))
         told = len(frames) - 1
         if ready and not news["thinking"]:
             if news["said"]:
                 write(news["said"])
             return told
-        session.wait(news["serial"], 1.0)
+        session.wait(news["serial"], _LONG)
+        if news["thinking"] not in ("", waiting_for) and session.since()["serial"] == news["serial"]:
+            waiting_for = news["thinking"]
+            write(f"waiting for {waiting_for}")
+
+
+def _who(names: list[str], player: int) -> str:
+    """Return who sits in a seat, and in which where the name is that of several."""
+    return names[player] if names.count(names[player]) == 1 else f"player {player}, {names[player]}"
 
 
 def _do(session: Session, text: str, write: Callable[[str], None]) -> None:

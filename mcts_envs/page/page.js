@@ -353,7 +353,8 @@ class Page {
     const card = this.aside.search, decision = this.decision, search = decision?.search;
     const searched = (this.frame.decisions ?? []).filter(each => each.search);
     card.hidden = !search && !this.frames.some(frame => frame.decisions?.some(each => each.search));
-    if (!search) card.replaceChildren(h("h2", {}, "Search"), h("p", {class: "quiet"}, this.frame.over ? "The game is over." : "Nobody searched here."));
+    if (!search) card.replaceChildren(h("h2", {}, "Search"), h("p", {class: "quiet"}, this.frame.over ? "The game is over."
+      : this.frame.decisions?.length ? "Nobody searched here." : "Nobody has chosen here yet."));
     if (!search) return;
     const spent = [counted(search.simulations, "simulation"), counted(search.steps, "step"),
       search.seconds != null ? clock(search.seconds) : null].filter(Boolean).join(" · ");
@@ -625,6 +626,7 @@ function whole(number) { return Math.round(number).toLocaleString("en"); }
 function counted(number, noun) { return number ? `${whole(number)} ${noun}${number === 1 ? "" : "s"}` : null; }
 
 function clock(seconds) {
+  if (seconds > 0 && seconds < 0.0005) return "< 1 ms";
   if (Math.round(1000 * seconds) < 1000) return `${Math.round(1000 * seconds)} ms`;
   if (Math.round(10 * seconds) < 600) return `${seconds.toFixed(1)} s`;
   const rounded = Math.round(seconds);

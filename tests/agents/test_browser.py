@@ -71,6 +71,16 @@ GAMES = [
 ]
 
 
+def test_a_move_that_is_not_made_yet_and_time_too_short_to_tell(opened):
+    document = document_of("WallSurvival-v0", "mcts:simulations=20,random", board_size=4)
+    frames = [{**frame, "clocks": [0.25, 0.0002]} for frame in document["frames"]]
+    frames[1] |= {"decisions": [], "over": False}
+    page = opened(fitted(document | {"frames": frames[:2]}))
+    page.keyboard.press("End")
+    assert "Nobody has chosen here yet." in page.inner_text(".search")
+    assert ("250 ms" in page.inner_text(".players"), "< 1 ms" in page.inner_text(".players")) == (True, True)
+
+
 @pytest.mark.parametrize(("id", "names", "settings"), GAMES)
 def test_a_game_is_stepped_clicked_and_played_to_its_end(opened, id, names, settings):
     document = document_of(id, names, **settings)

@@ -61,6 +61,15 @@ def test_each_player_is_told_of():
     ]
 
 
+@pytest.mark.parametrize(("visits", "said"), [(57, "tried each action 5.8 times; a larger budget"), (257, None)])
+def test_of_few_simulations_it_says_that_they_are_rough(visits, said):
+    search = {"actions": [{"visits": 40}, {"visits": 20}], "omitted": {"actions": 18, "visits": visits}}
+    search = search if said else search | {"omitted": {"actions": 10, "visits": visits}}
+    document = {"players": [{"agent": "anna", "seat": "first"}], "frames": [{"decisions": [decided(0, search=search)]}]}
+    (_, *more) = told(review(document)).splitlines()
+    assert (said in more[0]) if said else not more
+
+
 def test_who_sits_in_several_seats_is_told_by_seat():
     players = [
         {"agent": "anna", "seat": "first"},

@@ -222,7 +222,7 @@ def test_the_command_writes_a_page(tmp_path):
     assert code == 0
     assert said.startswith(f"{kept}: the game as a replay\n")
     assert kept.exists()
-    assert re.fullmatch(r": \d+ moves, 0\.1 MB; open it in a browser\n", said.partition(str(file))[2])
+    assert re.fullmatch(r": \d+ moves, \d\d KB; open it in a browser\n", said.partition(str(file))[2])
     assert file.read_text(encoding="utf-8").startswith("<!doctype html>")
     code, _, complaint = command("WallSurvival-v0", "--agents", "a,b", "--out", str(tmp_path))
     assert (code, complaint.count("\n")) == (2, 1)
@@ -371,6 +371,7 @@ def test_a_page_that_is_closed_while_it_loads_is_nobodys_business(capfd):
 def test_games_of_a_comparison_are_followed_one_after_the_other(tmp_path):
     plan = Plan("WallSurvival-v0", parse_meeting("random,greedy", None)[0], {"board_size": 4}, replays=True)
     compare(plan, 1, folder=tmp_path)
+    assert comparison(tmp_path / "replays") == tmp_path
     followed = games(comparison(tmp_path / EPISODES), between=0.01)
     documents = [next(followed)]
     compare(plan, 3, folder=tmp_path)
@@ -407,7 +408,8 @@ def test_a_comparison_of_a_game_of_ones_own_is_followed_with_its_file(tmp_path):
 
 
 def test_a_comparison_that_cannot_be_followed_says_why(tmp_path):
-    assert comparison(tmp_path) is None
+    with pytest.raises(FileNotFoundError, match="is no folder of a comparison: it has no episodes"):
+        comparison(tmp_path)
     compare(Plan("LaneDefense3x3-v0", parse_meeting("random", None)[0]), 1, folder=tmp_path)
     with pytest.raises(ValueError, match="no replays to show; the same comparison with --replays keeps games"):
         next(games(tmp_path))

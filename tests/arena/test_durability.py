@@ -14,6 +14,7 @@ import pytest
 
 from agents.arena import AgentSpec, Plan, compare, parse_agent, parse_agents
 from agents.arena import plan as plans
+from agents.arena.interrupt import Interrupted
 from agents.arena.report.report import Report
 from agents.arena.rows import seeds
 from agents.arena.running.runner import Crew
@@ -351,3 +352,7 @@ def check_offsets(folder: Path) -> None:
         assert {(move["agent"], move["episode"]) for move in mine} == {(seat["agent"], row["episode"])}
         assert [move["step"] for move in mine] == list(range(seat["length"]))
         assert sum(move["reward"] for move in mine) == pytest.approx(seat["episode_return"])
+
+
+def test_an_interrupt_names_its_signal() -> None:
+    assert str(Interrupted(signal.SIGTERM)) == "SIGTERM"

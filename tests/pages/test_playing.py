@@ -309,6 +309,25 @@ class TestTerminal:
         assert [who for who, _, _ in told] == ["human", "greedy"] * 3
         assert [name for _, _, name in told[-2:]] == [each["name"] for each in chosen[-2:]]
 
+    def test_of_several_people_it_says_who_chose(self):
+        session = Session("WallSurvival-v0", ["human", "human"], seed=2, **WALL)
+        said, lines = [], iter(["", "", "quit"])
+        text_play.play(session, lambda prompt: next(lines) or first_of(session), said.append)
+        session.close()
+        assert [line.partition(": ")[0] for line in said if ": " in line and "human" in line] == [
+            "player 0, human",
+            "player 1, human",
+        ]
+
+    def test_it_says_for_whom_one_waits(self, session, monkeypatch):
+        slow = session._agents[1]
+        act = slow.act
+        monkeypatch.setattr(text_play, "_LONG", 0.05)
+        monkeypatch.setattr(slow, "act", lambda env: time.sleep(0.5) or act(env))
+        said, lines = [], iter(["", "quit"])
+        text_play.play(session, lambda prompt: next(lines) or first_of(session), said.append)
+        assert said.count("waiting for greedy") == 1
+
     def test_a_move_that_is_hidden_leaves_no_empty_line(self):
         session = Session("leduc:Leduc-v0", ["human", "random"], seed=1)
         said, lines = [], iter(["call", "quit"])
