@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Generic, Protocol, TypeVar
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 
@@ -150,10 +150,10 @@ class Planner(Agent, Generic[Result]):
             notes: dict[Any, Any] = view.game.notes  # type: ignore[attr-defined]
             if "means" not in notes:
                 view.state.copy()  # by a means that is checked the first time
-            loaded = notes.setdefault("loaded", WeakSet())
-            if self in loaded or (budget := self.budget_for(view)).time_limit == math.inf:
+            loaded = notes.setdefault("loaded", WeakValueDictionary())  # by id: planners may compare as they like
+            if id(self) in loaded or (budget := self.budget_for(view)).time_limit == math.inf:
                 return
-            loaded.add(self)
+            loaded[id(self)] = self
             hurry(view, Clock(budget), self.stream)
         elif (named := view.game.fingerprint) in self._loaded:
             return

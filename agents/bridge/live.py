@@ -268,7 +268,7 @@ class LiveParallel(_Live):
         self._layers = layers
         self.history = _history(layers, (RememberTurns, RememberMoves))
         for layer in layers:
-            names = _SAID.get(type(layer))
+            names = next((names for kind, names in _SAID.items() if isinstance(layer, kind)), None)
             if names is not None:
                 observations = vars(layer).get(names[0]) if observations is None else observations
                 infos = vars(layer).get(names[1]) if infos is None else infos

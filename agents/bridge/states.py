@@ -293,6 +293,7 @@ def active(state: ForeignState) -> int:
 
 def determinize(state: ForeignState, observer: int, seed: int) -> None:
     """Draw anew what a player cannot know, and seed every random generator of the copy."""
+    seed = int(seed)  # a number of NumPy where nothing is compiled
     if observer != EVERYTHING:
         game = state.game
         if game.adapter is not None and game.redraws:

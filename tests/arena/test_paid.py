@@ -76,8 +76,26 @@ class Curt(Purse):
         return *super().step(actions)[:4], {}
 
 
+class Strict(Purse):
+    """Says in its infos which one action is legal."""
+
+    def _masks(self):
+        return {agent: {"action_mask": np.eye(2, dtype=np.int8)[self.t % 2]} for agent in self.possible_agents}
+
+    def reset(self, seed=None, options=None):
+        return super().reset(seed, options)[0], self._masks()
+
+    def step(self, actions):
+        assert set(actions.values()) == {self.t % 2}, "illegal"
+        return *super().step(actions)[:4], self._masks()
+
+
 def race():
     return Race()
+
+
+def strict():
+    return Strict()
 
 
 def curt():
@@ -126,6 +144,11 @@ def test_an_environment_need_not_say_anything_in_its_infos(tmp_path: Path) -> No
     agents = parse_agents(f"random,informed={HERE}:informed,mcts:simulations=5")
     report = compare(Plan(f"{HERE}:curt", agents), 1, folder=tmp_path)
     assert [(summary.games, summary.forfeits) for summary in report.summaries] == [(4, {})] * 3
+
+
+def test_what_is_legal_where_all_choose_at_once_is_read_in_its_infos(tmp_path: Path) -> None:
+    report = compare(Plan(f"{HERE}:strict", parse_agents("random,mcts:simulations=5")), 1, folder=tmp_path)
+    assert [(summary.games, summary.forfeits) for summary in report.summaries] == [(2, {})] * 2
 
 
 class Squares(AECEnv):

@@ -84,7 +84,9 @@ class TestCompiledEqualsInterpreted:
             "env = gym.make('mcts_envs/LaneDefense3x3-v0'); env.reset(seed=3);"
             "r = agents.make('mcts', simulations=60, seed=2).search(env); print(r.visits.tolist(), r.steps);"
             "wall = gym.make('mcts_envs/WallSurvival-v0', board_size=3); wall.reset(seed=3);"
-            "print(repr(wall.step(wall.unwrapped.action_masks().argmax())[1:4]))"
+            "print(repr(wall.step(wall.unwrapped.action_masks().argmax())[1:4]));"
+            "cart = gym.make('CartPole-v1'); cart.reset(seed=3);"
+            "print(agents.make('mcts', simulations=60, seed=2).search(cart).visits.tolist())"
         )
         outputs = [
             subprocess.run(

@@ -2,6 +2,7 @@
 
 import time
 import warnings
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import gymnasium as gym
@@ -10,6 +11,7 @@ from gymnasium import spaces
 
 import agents
 from agents import bridge
+from agents.planner import Planner
 from agents.search.patience import warn_if_late
 from agents.search.plan import _in_python as in_python
 
@@ -93,3 +95,22 @@ def test_what_the_first_search_finds_out_is_not_in_its_time(monkeypatch, name):
     env.reset(seed=0)
     result = agents.make(name, time_limit=0.05).search(env)
     assert result.seconds < 0.3
+
+
+@dataclass
+class Plain(Planner):
+    """Has an ``__eq__``, and so no hash."""
+
+    def __post_init__(self):
+        super().__init__(time_limit=0.05)
+
+    def plan(self, view, clock):
+        while clock.slice(1):
+            clock.spend(1, 1)
+        return SimpleNamespace(action=1, seconds=clock.seconds)
+
+
+def test_a_planner_that_is_a_dataclass_searches_within_a_time_limit():
+    env = gym.make("Taxi-v4")
+    env.reset(seed=0)
+    assert Plain().act(env) == 1
