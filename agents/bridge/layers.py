@@ -45,6 +45,12 @@ def down(env: Any) -> list[Any]:
     return layers_of(env) if isinstance(env, gymnasium.Env) else peeled(env)[0]
 
 
+def turns_of(env: Any) -> Any:
+    """Return the layer that lets those choose in turn who choose at once; None where there is none."""
+    layers = down(env) if isinstance(env, AECEnv) else ()
+    return next((layer for layer in layers if isinstance(layer, parallel_to_aec_wrapper)), None)
+
+
 def innermost(env: Any) -> Any:
     """Return what planners copy: the environment inside all wrappers."""
     return down(env)[-1]  # whose unwrapped may be something else, as Jumanji's is

@@ -4,10 +4,9 @@ import random
 from typing import Any
 
 from pettingzoo import AECEnv, ParallelEnv
-from pettingzoo.utils.conversions import parallel_to_aec_wrapper
 
 from agents.bridge.copying.copies import Copy
-from agents.bridge.layers import down
+from agents.bridge.layers import turns_of
 from agents.bridge.live import view
 
 
@@ -28,7 +27,7 @@ def redrawn(env: Any, chance: random.Random) -> Any:
     game.determinize(state, seen.player, chance.getrandbits(63))
     if not (isinstance(env, AECEnv) and isinstance(state.env, ParallelEnv)):
         return state.env
-    turns = next(layer for layer in down(env) if isinstance(layer, parallel_to_aec_wrapper))
+    turns = turns_of(env)
     made = Copy(turns, {id(turns.env): state.env}).env
     observed, infos, own = made._observations, made.infos, made.agent_selection
     if game.redraws:

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.random import mtrand
 from pettingzoo import AECEnv, ParallelEnv
-from pettingzoo.utils.conversions import parallel_to_aec_wrapper
 
 from agents.bridge.copying.chance import GLOBALS, system_apart, torch_apart
 from agents.bridge.copying.copies import Copy, own
-from agents.bridge.layers import down
+from agents.bridge.layers import turns_of
 from agents.bridge.remembering import fingerprint, shown_after
 from agents.bridge.returned import check_actions, tried
 from agents.bridge.states import ForeignGame, ForeignState
@@ -114,7 +113,7 @@ class Played:
     @property
     def seen(self) -> Any:
         """The observations that were shown last, where they are handed out."""
-        turns = self._turns
+        turns = turns_of(self.env)
         return turns._observations if turns is not None else None if self.said is None else self.said[0]
 
     def observation(self, agent: Any) -> Any:
@@ -133,14 +132,8 @@ class Played:
     @property
     def infos(self) -> Any:
         """What was said beside them."""
-        turns = self._turns
+        turns = turns_of(self.env)
         return turns.infos if turns is not None else None if self.said is None else self.said[-1]
-
-    @property
-    def _turns(self) -> Any:
-        """What lets those choose in turn who choose at once, and keeps what was said to them; None elsewhere."""
-        layers = down(self.env) if isinstance(self.env, AECEnv) else ()
-        return next((layer for layer in layers if isinstance(layer, parallel_to_aec_wrapper)), None)
 
     def play(self, agent: Any, own: Any, chance: np.random.Generator) -> None:
         """Let everybody choose: an agent what it is told, the others at random among what is legal."""
