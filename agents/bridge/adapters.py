@@ -14,6 +14,7 @@ SHIPPED = {
     "agents.bridge.functional.PgxEnvironment": "agents.bridge.shipped.pgx:Pgx",
     "gymnasium.envs.box2d.bipedal_walker.BipedalWalker": "agents.bridge.shipped.bipedal_walker:BipedalWalker",
     "gymnasium.envs.box2d.car_racing.CarRacing": "agents.bridge.shipped.car_racing:CarRacing",
+    "gymnasium.envs.box2d.lunar_lander.LunarLander": "agents.bridge.shipped.lunar_lander:Lander",
     "gymnasium.envs.classic_control.acrobot.AcrobotEnv": "agents.bridge.shipped.acrobot:Acrobot",
     "gymnasium.envs.toy_text.blackjack.BlackjackEnv": "agents.bridge.shipped.blackjack:Blackjack",
     "jumanji.wrappers.JumanjiToGymWrapper": "agents.bridge.shipped.jumanji:Jumanji",

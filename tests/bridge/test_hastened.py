@@ -113,3 +113,39 @@ def test_hands_are_dealt_as_gymnasiums(settings):
             assert said == other.step(action)
             assert (one.player, one.dealer) == (other.player, other.dealer)
             over = said[2]
+
+
+@pytest.mark.parametrize("settings", [{}, {"gravity": -3.0}, {"enable_wind": True}, {"continuous": True}])
+def test_landers_fly_as_gymnasiums_bit_by_bit(settings):
+    pytest.importorskip("Box2D")
+    from gymnasium.envs.box2d.lunar_lander import LunarLander
+
+    kind = adapter_of(LunarLander).hastened(LunarLander)
+    one, other = LunarLander(**settings), kind(**settings)
+    for seed in range(12):
+        one.action_space.seed(seed)
+        for env in (one, other):
+            env.reset(seed=seed)
+        mostly, over = one.action_space.sample(), False
+        while not over:
+            action = mostly if one.np_random.bit_generator.state["state"]["state"] % 3 else one.action_space.sample()
+            said, quicker = one.step(action), other.step(action)
+            assert said[0].tobytes() == quicker[0].tobytes()
+            assert said[1:] == quicker[1:]
+            assert one.np_random.bit_generator.state == other.np_random.bit_generator.state
+            over = said[2]
+
+
+@pytest.mark.parametrize("wrapped", [True, False])
+def test_landers_of_that_class_are_flown_on_from_move_to_move(wrapped):
+    pytest.importorskip("Box2D")
+    from gymnasium.envs.box2d.lunar_lander import LunarLander
+
+    env = agents.remember(gym.make("LunarLander-v3") if wrapped else LunarLander())
+    env.reset(seed=1)
+    for action in (2, 0, 2, 3):
+        env.step(action)
+        copy = bridge.view(env).state.copy().env
+        assert (type(copy) is LunarLander, isinstance(copy, LunarLander)) == (False, True)
+        assert copy.lander.angle == env.unwrapped.lander.angle
+    assert agents.make("policy_search", simulations=3, horizon=20, seed=1).act(env) in range(4)
