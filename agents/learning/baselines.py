@@ -292,7 +292,8 @@ def _settled(baseline: Baseline, here: Path) -> dict[str, Any]:
     """Return what a policy is trained by; raise ``ValueError`` if its folder holds one that was trained by other."""
     file = here / "baseline.json"
     asked: dict[str, Any] = json.loads(json.dumps({name: getattr(baseline, name) for name in _SETTLED}))
-    begun = file.is_file() and any((here / name).exists() for name in ("selection.json", "checkpoints", "games"))
+    traces = "selection.json", "checkpoints", "games", f"{baseline.algorithm}.zip"
+    begun = file.is_file() and any((here / name).exists() for name in traces)
     there = _read(file) if begun else asked
     for name, value in asked.items():
         if there.get(name) != value:

@@ -140,7 +140,7 @@ def expert_iteration(
         plan = dataclasses.replace(plan, imitate=None)
     if workers is not None:
         errors.integer("workers", workers, 1, most_processes() if executor is None else 100_000)
-    files = check_folder(run, plan, start)
+    files = check_folder(run, plan)
     with one_thread(), contextlib.ExitStack() as stack:
         if there := run.out.is_dir():
             stack.enter_context(only_writer(run.out, "training"))
@@ -149,8 +149,8 @@ def expert_iteration(
         if not there:
             run.out.mkdir(parents=True, exist_ok=True)
             stack.enter_context(only_writer(run.out, "training"))
-            check_folder(run, plan, start)  # again: another may just have made it
-        begun = {**description(run, plan, start), "files": files}
+            check_folder(run, plan)  # again: another may just have made it
+        begun = {**description(run, plan), "files": files}
         write_whole(run.out / PLAN, json.dumps(begun, indent=2).encode())
         crew = stack.enter_context(local(workers) if executor is None else _kept(executor))
         over = loop.go_on(crew, math.inf if minutes is None else began + 60 * minutes)

@@ -1,6 +1,7 @@
 """The folder of an expert iteration: what lies where in it, and whether it belongs to a call."""
 
 import dataclasses
+import hashlib
 import json
 import warnings
 from dataclasses import asdict
@@ -43,17 +44,27 @@ def games_folder(run: Run, iteration: int) -> Path:
     return run.out / "games" / f"{iteration:04}"
 
 
-def description(run: Run, plan: Plan, start: Path | str | None) -> dict[str, Any]:
-    """Return, as JSON has it, what must stay the same where an expert iteration goes on."""
+def description(run: Run, plan: Plan) -> dict[str, Any]:
+    """Return, as JSON has it, what must stay the same where an expert iteration goes on.
+
+    The policy to begin with is known by what it holds: on another machine it may lie elsewhere.
+    """
     hyper = {"normalize": run.hyper.normalize, "n_envs": run.hyper.n_envs, **run.hyper.model}
     about: dict[str, Any] = {"environment": run.env_id, "algorithm": run.algorithm, "settings": run.settings}
-    about |= {"hyperparameters": hyper, "seed": run.seed, "start": None if start is None else str(start)}
+    about |= {"hyperparameters": hyper, "seed": run.seed, "start": _known_by(run)}
     about |= {name: value for name, value in asdict(plan).items() if name != "iterations"}
     found: dict[str, Any] = json.loads(json.dumps(about, default=str))
     return found
 
 
-def check_folder(run: Run, plan: Plan, start: Path | str | None) -> dict[str, str]:
+def _known_by(run: Run) -> str | None:
+    """Return what the policy to begin with is, if there is one."""
+    if run.resume is None:
+        return None
+    return f"a policy of {run.done} steps, sha256 {hashlib.sha256(run.resume.read_bytes()).hexdigest()[:16]}"
+
+
+def check_folder(run: Run, plan: Plan) -> dict[str, str]:
     """Raise an error if the folder holds what another call began; return the hashes of the game's files as it began.
 
     Where they were edited since, games and weights are of before, and a warning says so.
@@ -68,7 +79,7 @@ def check_folder(run: Run, plan: Plan, start: Path | str | None) -> dict[str, st
         there: dict[str, Any] = {**json.loads(file.read_text(encoding="utf-8"))}
     except (ValueError, TypeError) as error:
         raise ValueError(f"{file} is damaged ({error}); bring it back from a copy, or choose another out") from error
-    here = description(run, plan, start)
+    here = description(run, plan)
     for name, value in here.items():
         if there.get(name) != value:
             raise ValueError(

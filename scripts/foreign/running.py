@@ -45,6 +45,7 @@ def tried(entry: Entry, trajectories: int, seconds: float, limit: float, memory:
         with subprocess.Popen(
             [*_limited(memory), *command],
             env={**os.environ, "PYTHONPATH": path, **quiet},
+            stdin=subprocess.PIPE,  # which closes when this process ends, however that is
             stdout=out,
             stderr=errors,
             start_new_session=True,

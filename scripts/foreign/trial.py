@@ -1,7 +1,10 @@
 """An environment of others under trial, in this process: what is found is printed at once, a line of JSON each."""
 
 import json
+import os
+import signal
 import sys
+import threading
 import time
 import warnings
 from typing import Any
@@ -110,5 +113,18 @@ def main(name: str, trajectories: int, seconds: float) -> None:
     said(warned=list(dict.fromkeys(told)))
 
 
+def end_with_parent() -> None:
+    """End this process and those that it has started when the one that began it, which holds its input, has ended."""
+
+    def follow() -> None:
+        os.read(0, 1)  # not sys.stdin, whose lock would be held at the end
+        if os.name == "posix":
+            os.killpg(0, signal.SIGKILL)
+        os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
+
+
 if __name__ == "__main__":
+    end_with_parent()
     main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))

@@ -1,8 +1,10 @@
 """The page of environments of others: what it is written from, and trials in processes of their own."""
 
+import contextlib
 import math
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -94,6 +96,27 @@ def test_what_an_environment_leaves_running_holds_nobody_up(tmp_path, monkeypatc
     while time.monotonic() - began < 20.0 and _runs(found["left"]):
         time.sleep(0.01)
     assert not _runs(found["left"])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no signal that cannot be caught")
+def test_a_trial_does_not_outlive_a_run_that_was_killed():
+    told = "class Told(subprocess.Popen):\n def __init__(self, *a, **k):\n"
+    told += "  super().__init__(*a, **k)\n  print(self.pid, flush=True)"
+    code = f"import subprocess\n{told}\nsubprocess.Popen = Told\nfrom foreign import running, catalogue\n"
+    code += "running.tried(catalogue.Entry('toy text', 'CartPole-v1'), 10**9, 300.0, 300.0, 4.0)"
+    path = os.pathsep.join([str(running._SCRIPTS), str(running._SCRIPTS.parent)])
+    environment = {**os.environ, "PYTHONPATH": path}
+    with subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE) as run:
+        pid = int(run.stdout.readline())
+        run.kill()
+    try:
+        given_up = time.monotonic() + 100.0
+        while time.monotonic() < given_up and _runs(pid):
+            time.sleep(0.1)
+        assert not _runs(pid)
+    finally:
+        with contextlib.suppress(OSError):
+            os.killpg(pid, signal.SIGKILL)
 
 
 def _runs(pid):

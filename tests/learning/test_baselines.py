@@ -236,6 +236,23 @@ def test_a_changed_list_is_not_answered_with_an_old_policy(tmp_path):
         assert (tmp_path / each.name / "seed-0" / "ppo.zip").read_bytes() == before
 
 
+def test_a_changed_list_is_refused_by_what_was_interrupted_before_its_first_checkpoint(tmp_path, monkeypatch):
+    each, train = baselines.Baseline("LaneDefense3x3-v0/ppo", changes=TINY), baselines.train
+
+    def interrupted(*args, **options):
+        train(*args, **{**options, "checkpoint_every": 10**9})
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(baselines, "train", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        train_all([each], tmp_path, Here(), seeds=1, games=8)
+    kept = tmp_path / each.name / "seed-0" / "baseline.json"
+    before = kept.read_bytes()
+    with pytest.raises(ValueError, match=r"holds a training with settings \{\}"):
+        train_all([replace(each, settings={"reward_kill": 5})], tmp_path, Here(), seeds=1, games=8)
+    assert kept.read_bytes() == before
+
+
 def test_nothing_is_lost_where_it_was_broken_off_nor_time_counted_that_was(tmp_path, monkeypatch):
     each = baselines.Baseline("LaneDefense3x3-v0/ppo", changes={**TINY, "n_timesteps": 1280}, minutes=1.0)
     asked, train = [], baselines.train

@@ -162,11 +162,17 @@ def test_an_expert_iteration_is_no_training_of_another_algorithm(tmp_path):
     assert not (tmp_path / "none").exists()
 
 
-def test_an_expert_iteration_that_begins_with_a_policy_is_of_its_algorithm(tmp_path):
+def test_an_expert_iteration_that_begins_with_a_policy_is_of_its_algorithm_and_knows_it_elsewhere(tmp_path, capsys):
     start, out = quick(tmp_path / "first").path, tmp_path / "out"
     options = {"iterations": 0, "games": 8, "match_games": 0, "search": "gumbel:simulations=4", "workers": 1}
     iterating.main(LANE, start=start, out=out, **options)
     assert (out / "ppo.zip").is_file()
+    (tmp_path / "first").rename(tmp_path / "moved")
+    iterating.main(LANE, start=tmp_path / "moved" / "ppo.zip", out=out, **options)
+    other = quick(tmp_path / "other", seed=1).path
+    with pytest.raises(typer.Exit):
+        iterating.main(LANE, start=other, out=out, **options)
+    assert "holds an expert iteration with start 'a policy of 1024 steps" in capsys.readouterr().err
 
 
 def test_a_search_that_brings_a_policy_is_refused(tmp_path):
