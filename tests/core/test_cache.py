@@ -34,6 +34,7 @@ class TestCache:
             print(double(4))
             """
         assert python(code) == "8"
+        assert python(f"__name__ = None\n{textwrap.dedent(code)}") == "8"  # as in a doctest
 
     def test_an_edit_gives_another_directory(self, tmp_path):
         source, helper, other = tmp_path / "game.py", tmp_path / "helper.py", tmp_path / "other.py"
@@ -213,6 +214,22 @@ class TestCache:
             MCTS_ENVS_CACHE_DIR=str(tmp_path / "cache"),
             SIZE=os.environ.get("SIZE", ""),
         )
+
+    def test_who_waits_anew_is_told_again(self, tmp_path):
+        text = "".join(f"@kernel(types.int64())\ndef {name}():\n    return 1\n" for name in ("a", "b", "c"))
+        code = """
+            import sys
+            sys.stderr = sys.stdout
+            import own
+            from mcts_envs.core.compiling import cache
+            own.a(), own.b()
+            cache._PAUSE = 0.0  # as after a while, or an interrupt
+            own.c()
+            """
+        assert self.run_file(tmp_path, text, code).splitlines() == [
+            "mcts_envs: compiling own for this machine, once (about 2 seconds).",
+            "mcts_envs: compiling more of own for this machine, once.",
+        ]
 
     def test_what_was_edited_after_its_import_is_not_kept_as_the_new(self, tmp_path):
         text = """

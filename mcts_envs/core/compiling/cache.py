@@ -48,15 +48,22 @@ _ANY_PROCESSOR = "generic", ""
 """What Numba calls the processor with nothing special, and its special features."""
 
 
+_PAUSE = 2.0  # seconds in which nothing was compiled, after which somebody waits anew
 _said: set[str] = set()
+_compiled: dict[str, float] = {}
+"""When a kernel of a part was last compiled in this process, by :func:`time.monotonic`."""
 
 
-def _say(message: str, of: str = "") -> None:
-    """Say something on stderr, once a process; or what there is to say of something, once."""
-    if (of or message) not in _said:
-        _said.add(of or message)
-        with contextlib.suppress(OSError):  # nobody reads it: workers compile as they are imported, before they settle
-            print(f"mcts_envs: {message}", file=sys.stderr, flush=True)
+def _say(message: str) -> None:
+    """Say something on stderr, once a process."""
+    if message not in _said:
+        _said.add(message)
+        _print(message)
+
+
+def _print(message: str) -> None:
+    with contextlib.suppress(OSError):  # nobody reads it: workers compile as they are imported, before they settle
+        print(f"mcts_envs: {message}", file=sys.stderr, flush=True)
 
 
 class KernelCache(NullCache):  # type: ignore[misc]
@@ -115,13 +122,9 @@ class KernelCache(NullCache):  # type: ignore[misc]
         target_context.refresh()
         parts = self._load(signature, target_context, _INNER)
         if parts is None:
-            source = self._of[0]
             if self._directory is not None:
-                part = _part(self._function)
-                whole = next((up for up in source.parents if up.name == part and (up / "__init__.py").exists()), source)
-                seconds = max(2, round(_SECONDS * kernels_in(whole)))
-                _say(f"compiling {part} for this machine, once (about {seconds} seconds).", part)
-            elif source.is_file():
+                self._tell()
+            elif self._of[0].is_file():
                 where = "until MCTS_ENVS_CACHE_DIR names a folder"
                 _say(f"compiled code cannot be kept anywhere; every process compiles anew {where}.")
             return None
@@ -131,6 +134,23 @@ class KernelCache(NullCache):  # type: ignore[misc]
         """Keep the compiled code for a signature, if it can be kept."""
         if not result.library.has_dynamic_globals:
             self._save(signature, result.target_context, _INNER, lambda: inner_parts(result))
+        self._note()
+
+    def _tell(self) -> None:
+        """Say that kernels are compiled: when the first of a part is, and when more are after a while."""
+        part, source = _part(self._function), self._of[0]
+        if part not in _compiled:
+            whole = next((up for up in source.parents if up.name == part and (up / "__init__.py").exists()), source)
+            seconds = max(2, round(_SECONDS * kernels_in(whole)))
+            _print(f"compiling {part} for this machine, once (about {seconds} seconds).")
+        elif time.monotonic() - max(_compiled.values()) > _PAUSE:
+            _print(f"compiling more of {part} for this machine, once.")
+        self._note()
+
+    def _note(self) -> None:
+        """Note that a kernel of this part is being compiled, where code is kept and so spoken of."""
+        if self._directory is not None:
+            _compiled[_part(self._function)] = time.monotonic()
 
     def load_machine(self, signature: Any, target_context: Any) -> Machine | None:
         """Return the machine code for a signature; None if it is not kept, or damaged."""
@@ -141,6 +161,7 @@ class KernelCache(NullCache):  # type: ignore[misc]
         """Keep the machine code for a signature, if it can be kept."""
         if not machine.library.has_dynamic_globals:
             self._save(signature, target_context, _SUFFIX, lambda: machine_parts(machine))
+        self._note()
 
     def _load(self, signature: Any, target_context: Any, suffix: str) -> Any:
         for file in self._files(signature, target_context.codegen(), suffix):
