@@ -109,8 +109,11 @@ def test_an_interrupted_comparison_goes_on(tmp_path: Path) -> None:
     assert not interrupted.finished
     rows_before = rows_of(tmp_path / "cut")
     assert 0 < len(rows_before) < 60
+    left = f"{60 - len(rows_before)} of 60 episodes have not been played; the figures are of the others"
+    assert left in str(interrupted)
     resumed = compare(plan, 30, folder=tmp_path / "cut")
     assert resumed.finished
+    assert "have not been played" not in str(resumed)
     assert resumed.reused == len(rows_before)
     assert figures(resumed) == figures(whole)
     texts = [(tmp_path / name / TRANSITIONS).read_text() for name in ("whole", "cut")]

@@ -44,6 +44,9 @@ def remarks(report: Report) -> list[str]:
     there = cores()
     machine = f"{report.workers} process{'es' * (report.workers > 1)} on {there} core{'s' * (there > 1)}"
     result = [f"{plan.id}{settings}; {shape.played(report)}; {budget(plan)}; {machine}", shape.legend(report)]
+    if report.signal is not None and not report.finished:
+        left = f"{report.missing:,} of {len(report.rows) + report.missing:,} {shape.unit}"
+        result.append(f"{left} have not been played; the figures are of the others")
     starved = report.starved
     for label, (taken, limit) in report.overruns.items():
         loaded = "" if label in starved else ": was the machine loaded? fewer --workers give each more time"
