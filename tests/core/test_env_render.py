@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from mcts_envs.core.api.multi import GameAECEnv
+from mcts_envs.core.api.multi import GameAECEnv, parallel
 from tests.toys import TicTacToe
 
 LANES = ("mcts_envs/LaneDefense3x3-v0", "mcts_envs/LaneDefense10x10-v0", "mcts_envs/LaneDefense5x9-v0")
@@ -44,7 +44,7 @@ def test_video(tmp_path):
 
 
 def test_notebooks_show_the_game():
-    for env in (gymnasium.make(SMALL).unwrapped, GameAECEnv(TicTacToe)):
+    for env in (gymnasium.make(SMALL).unwrapped, GameAECEnv(TicTacToe), parallel(TicTacToe)):
         assert "call reset() to see the game" in env._repr_html_()
         env.reset(seed=1)
         assert env._repr_html_().startswith('<svg style="max-width:100%;height:auto" xmlns=')

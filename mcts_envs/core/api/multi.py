@@ -302,6 +302,9 @@ class _InTurns(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
     def agents(self, given: list[str]) -> None:
         """Pass over the conversion's own list."""
 
+    def _repr_html_(self) -> str:
+        return str(self.aec_env._repr_html_())
+
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """Reset as the conversion does, and name the ``active_agent`` from the first infos on."""
         observations, infos = super().reset(seed, options)
