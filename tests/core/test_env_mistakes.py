@@ -26,7 +26,7 @@ GOOD = {"board": [0, 0, 2, 0, 0, 0, 0, 0, 0], "t": 4, "can_plant": True}
         (-1, ValueError, r"action -1 is outside Discrete\(10\)"),
         (np.int64(10), ValueError, r"action 10 is outside Discrete\(10\)"),
         (2.0, TypeError, "action 2.0 is float, not an integer; legal now"),
-        (np.float32(2), TypeError, "is float32, not an integer"),
+        (np.float32(2), TypeError, "is float32, not an integer; legal now"),
         ("2", TypeError, "action '2' is str, not an integer"),
         (True, TypeError, "action True is a boolean, not an integer"),
         (np.True_, TypeError, "is a boolean"),

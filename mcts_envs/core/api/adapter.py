@@ -160,7 +160,8 @@ def checked_action(action: Any, game: Game, legal: Ints) -> int:
     try:
         number = action.__index__()
     except (AttributeError, TypeError):
-        cure = "give action.item()" if getattr(action, "size", 0) == 1 else f"legal now: {some(legal)}"
+        whole = isinstance(action, np.ndarray) and action.size == 1 and action.dtype.kind in "iu"
+        cure = "give action.item()" if whole else f"legal now: {some(legal)}"
         raise TypeError(f"action {action!r} is {type(action).__name__}, not an integer; {cure}") from None
     if not 0 <= number < game.actions:
         raise ValueError(f"action {number} is outside Discrete({game.actions}); legal now: {some(legal)}")
