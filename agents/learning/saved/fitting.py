@@ -111,7 +111,7 @@ def fitting(policy: Policy, game: Game, frame_stack: int = 1) -> Game:
     raise ValueError(
         f"{policy.path} was trained on observations {shape} and {actions} actions; this is {game.name} "
         f"with observations {shapes}{stacked} and {game.actions} actions: use a policy that was trained here"
-        f"{_unpacked(game) or _hint(shape, [candidate.observation_shape for candidate in candidates]) or _past(game)}"
+        f"{_unpacked(game) or _hint(shape, [candidate.observation_shape for candidate in candidates]) + _past(game)}"
     )
 
 
@@ -199,8 +199,8 @@ def _hint(whole: Shape, shapes: list[Shape]) -> str:
     if not found:
         return ""
     return (
-        f"; or, if it was trained on stacked frames, give frame_stack={found[0]} to 'sb3:PATH' (a search sees single "
-        "states, and cannot ask it)"
+        f"; or, if it was trained on frames that VecFrameStack stacked, give frame_stack={found[0]} to 'sb3:PATH' (a "
+        "search sees single states, and cannot ask it)"
     )
 
 
