@@ -50,9 +50,14 @@ def structure(seen: Sequence[Any]) -> Any:
 
 
 def bounds(seen: Sequence[Any]) -> Mapping[str, Any]:
-    """Return the bounds of observations in bytes; nothing for others."""
-    in_bytes = all(isinstance(space, spaces.Box) and space.dtype == np.uint8 for space in seen)
-    return {"observation_low": 0.0, "observation_high": 255.0} if in_bytes else {}
+    """Return the least and the greatest that arrays may hold, of bytes 0 and 255; nothing where not all see arrays."""
+    if not all(isinstance(space, spaces.Box) for space in seen):
+        return {}
+    if all(space.dtype == np.uint8 for space in seen):
+        return {"observation_low": 0.0, "observation_high": 255.0}
+    low = min((float(space.low.min()) for space in seen if space.low.size), default=0.0)
+    high = max((float(space.high.max()) for space in seen if space.low.size), default=1.0)
+    return {"observation_low": low, "observation_high": high} if low <= high else {}
 
 
 def _channels_first(observe: Observe, shape: tuple[int, ...]) -> Observe:

@@ -463,3 +463,14 @@ def test_a_name_that_is_nearly_right_is_told_the_right_one(name, meant):
 def test_a_name_that_nobody_registered_is_told_where_it_may_be():
     with pytest.raises(ValueError, match=r"FILE\.py:Kalah-v0 or PACKAGE:Kalah-v0"):
         environments.make("Kalah-v0", {})
+
+
+def averaged():
+    """CartPole by running averages of what is shown, and of what is paid."""
+    return gymnasium.wrappers.NormalizeReward(NormalizeObservation(gymnasium.make("CartPole-v1")))
+
+
+@pytest.mark.filterwarnings("ignore:.*NormalizeReward:UserWarning")
+def test_statistics_of_wrappers_are_those_of_the_episode():
+    id = f"{HERE}:averaged"
+    assert played("first=uniform:seed=1,random", id=id)[1::2] == played("random", id=id)

@@ -298,7 +298,7 @@ def test_wrong_frame_stacks(tmp_path):
     single = make(LANES)
     single.reset(seed=0)
     name = f"sb3:{tmp_path / 'mine'}"
-    with pytest.raises(ValueError, match=r"observations \(152,\).*if it was .* stacked frames, give frame_stack=4"):
+    with pytest.raises(ValueError, match=r"\(152,\).*frames that VecFrameStack stacked, give frame_stack=4"):
         agents.make(name, algorithm="ppo").act(single)
     with pytest.raises(ValueError, match="in stacks of 3 and"):
         agents.make(name, algorithm="ppo", frame_stack=3).act(single)

@@ -1,5 +1,7 @@
 """Policies of pictures, of arrays and of observations in bytes, alone and in a search."""
 
+import warnings
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ import mcts_envs
 from agents.bridge import Remember
 from agents.evaluator.batched import BatchedEvaluator
 from agents.learning.expert_plan import Plan
+from agents.learning.saved.notices import PolicyWarning
 from agents.learning.searching import evaluator_for, read_policy
 from mcts_envs.core.api.quantized import quantized
 from mcts_envs.core.view import View
@@ -99,6 +102,32 @@ def test_the_value_of_a_picture(tmp_path):
     result = agent.search(env)
     observation, reward, *_ = env.step(result.action)
     assert result.values[result.action] == pytest.approx(reward + said(model, observation)[1], abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("trained", "here", "said"),
+    [
+        (
+            lambda env: RescaleObservation(env, np.float32(0), np.float32(1)),
+            lambda env: env,
+            r"\[0\.0, 1\.0\], .*255\.0\]",
+        ),
+        (NormalizeObservation, lambda env: env, r"\[-inf, inf\], .*255\.0\]: .* function that makes"),
+        (lambda env: env, NormalizeObservation, r"255\.0\], .*\[-inf, inf\]"),
+    ],
+)
+@pytest.mark.filterwarnings("always::agents.learning.saved.notices.PolicyWarning")
+def test_numbers_of_another_range_are_told(trained, here, said, tmp_path, quietly_anew):
+    saved(tmp_path / "p.zip", trained(Dot((90,), np.float32)))
+    env = Remember(here(Dot((90,), np.float32)))
+    env.reset(seed=3)
+    with pytest.warns(PolicyWarning, match=said):
+        agents.make(f"sb3:{tmp_path / 'p.zip'}").act(env)
+    env = Remember(trained(Dot((90,), np.float32)))
+    env.reset(seed=3)
+    with warnings.catch_warnings(record=True) as told:
+        agents.make(f"sb3:{tmp_path / 'p.zip'}").act(env)
+    assert not [each for each in told if "was trained on observations in" in str(each.message)]
 
 
 class Position(gym.ObservationWrapper):

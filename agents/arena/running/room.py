@@ -6,6 +6,8 @@ from contextlib import AbstractContextManager, chdir, nullcontext
 from time import perf_counter
 from typing import Any
 
+from gymnasium.wrappers import NormalizeObservation, NormalizeReward
+
 from agents.arena.faults import agents_code, caught
 from agents.arena.plan import Plan, played_on
 from agents.arena.replays import Moves, as_far_as_it_went, proved
@@ -15,6 +17,7 @@ from agents.arena.running.guarded import made
 from agents.arena.running.play import play
 from agents.own import NoActionError
 from agents.spec import AgentSpec
+from agents.wrappers import named
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.multi import GameAECEnv
 from mcts_envs.core.own_code import is_own
@@ -72,8 +75,9 @@ class Room:
             for played in row.seats:
                 played.outcome = None
         row.took = perf_counter() - begun
+        if row.fault is not None or named(self._env, NormalizeObservation, NormalizeReward):
+            self._env = None  # statistics of other episodes change what is shown and paid
         if row.fault is not None:
-            self._env = None
             for seat, spec in enumerate(job.agents):
                 self._agents.pop((spec.label, seat), None)
             transitions = []

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from gymnasium import spaces
 
 from agents.learning.saved.frames import Shape, axis_of
 from agents.learning.saved.notices import notice
@@ -111,7 +112,7 @@ def fitting(policy: Policy, game: Game, frame_stack: int = 1) -> Game:
     raise ValueError(
         f"{policy.path} was trained on observations {shape} and {actions} actions; this is {game.name} "
         f"with observations {shapes}{stacked} and {game.actions} actions: use a policy that was trained here"
-        f"{_unpacked(game) or _hint(shape, [candidate.observation_shape for candidate in candidates]) or _past(game)}"
+        f"{_unpacked(game) or _hint(shape, [candidate.observation_shape for candidate in candidates]) + _past(game)}"
     )
 
 
@@ -149,15 +150,20 @@ def rewards_of(game: Game) -> dict[str, float]:
 
 
 def _tell_bounds(policy: Policy, game: Game) -> None:
-    """Warn if a policy was trained on numbers of another range than a game of ours shows."""
+    """Warn if a policy was trained on numbers of another range than a game shows."""
+    seats = getattr(game, "seats", ())  # of environments of others, whose dictionaries have no bounds in common
+    if not all(isinstance(seat.shown, spaces.Box) for seat in seats):
+        return
     bounds = game.observation_low, game.observation_high
     here, there = tuple(float(np.float32(bound)) for bound in bounds), policy.observation_bounds
-    if there not in (None, here) and not game.plain_lists:  # environments of others say their bounds nowhere
-        notice(
-            f"{policy.path} was trained on observations in {[*there]}, {game.name} shows them in {[*here]}: it had "
-            "other settings, or a wrapper that changed them, which is not done here; let an agent of your own do it "
-            "(docs/own_agent.md)"
-        )
+    if there in (None, here):
+        return
+    cure = "name a function that makes the environment in that wrapper, or " if seats else ""
+    notice(
+        f"{policy.path} was trained on observations in {[*there]}, {game.name} shows them in {[*here]}: it had other "
+        f"settings, or a wrapper that changed them, which is not done here; {cure}let an agent of your own do it "
+        "(docs/own_agent.md)"
+    )
 
 
 def _same(ours: Any, theirs: Any) -> bool:
@@ -199,8 +205,8 @@ def _hint(whole: Shape, shapes: list[Shape]) -> str:
     if not found:
         return ""
     return (
-        f"; or, if it was trained on stacked frames, give frame_stack={found[0]} to 'sb3:PATH' (a search sees single "
-        "states, and cannot ask it)"
+        f"; or, if it was trained on frames that VecFrameStack stacked, give frame_stack={found[0]} to 'sb3:PATH' (a "
+        "search sees single states, and cannot ask it)"
     )
 
 
