@@ -101,7 +101,8 @@ class Replay:
         self.episode = Episode()
 
     def __repr__(self) -> str:
-        return f"Replay({self.id}, seed {self.seed}, {len(self.actions)} steps, {'over' if self.over else 'going on'})"
+        steps = f"{len(self.actions)} step{'s' * (len(self.actions) != 1)}"
+        return f"Replay({self.id}, seed {self.seed}, {steps}, {'over' if self.over else 'going on'})"
 
     @property
     def over(self) -> bool:

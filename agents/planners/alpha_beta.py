@@ -185,7 +185,7 @@ class AlphaBeta(Planner[AlphaBetaResult]):
     def prepare(self, game: Game) -> tuple[Game, list[Work]]:
         """Return the game as the search sees it, and the work arrays in which nobody searches."""
         if game.players != 2 or game.simultaneous or len(game.teams) == 1:
-            apart = "are one team" if game.players == 2 else "take turns"
+            apart = "are one team" if game.players == 2 else "take turns" if game.players > 2 else "plays alone"
             how = "choose at the same time" if game.simultaneous else apart
             raise ValueError(
                 f"alpha_beta plays games in which 2 players take turns; in {game.name}, {game.players} {how}: "
