@@ -114,11 +114,17 @@ def main(name: str, trajectories: int, seconds: float) -> None:
 
 
 def end_with_parent() -> None:
-    """End this process and those that it has started when the one that began it, which holds its input, has ended."""
+    """End this process and those that it has started when the one that began it, which holds its input, has ended.
+
+    What asks for input later, as an environment may, is given none.
+    """
+    held, nothing = os.dup(0), os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
 
     def follow() -> None:
-        os.read(0, 1)  # not sys.stdin, whose lock would be held at the end
-        if os.name == "posix":
+        os.read(held, 1)
+        if os.name == "posix" and os.getpgid(0) == os.getpid():
             os.killpg(0, signal.SIGKILL)
         os._exit(1)
 

@@ -119,6 +119,19 @@ def test_a_trial_does_not_outlive_a_run_that_was_killed():
             os.killpg(pid, signal.SIGKILL)
 
 
+def test_an_environment_that_asks_for_input_is_given_none():
+    code = "from foreign import trial\ntrial.end_with_parent()\nprint([*open(0)])"
+    path = os.pathsep.join([str(running._SCRIPTS), str(running._SCRIPTS.parent)])
+    environment = {**os.environ, "PYTHONPATH": path}
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as asks:
+        try:
+            asks.wait(100.0)
+        finally:
+            asks.kill()
+        assert asks.stdout.read() == b"[]\n"
+
+
 def _runs(pid):
     """Return whether a process is there, and has not ended."""
     try:

@@ -120,8 +120,28 @@ def test_landers_fly_as_gymnasiums_bit_by_bit(settings):
     pytest.importorskip("Box2D")
     from gymnasium.envs.box2d.lunar_lander import LunarLander
 
-    kind = adapter_of(LunarLander).hastened(LunarLander)
-    one, other = LunarLander(**settings), kind(**settings)
+    fly_alike(LunarLander, **settings)
+
+
+def test_landers_with_more_actions_and_other_engines_fly_as_their_originals(monkeypatch):
+    pytest.importorskip("Box2D")
+    from gymnasium.envs.box2d import lunar_lander
+
+    class MoreActions(lunar_lander.LunarLander):
+        def __init__(self):
+            super().__init__()
+            self.action_space = gym.spaces.Discrete(6, start=-1)
+
+    fly_alike(MoreActions)
+    for name in ("MAIN_ENGINE_POWER", "SIDE_ENGINE_POWER"):  # after the adapter was imported
+        monkeypatch.setattr(lunar_lander, name, 3.0)
+    fly_alike(lunar_lander.LunarLander)
+
+
+def fly_alike(cls, **settings):
+    """Fly an environment beside one of the class of its copies."""
+    kind = adapter_of(cls).hastened(cls)
+    one, other = cls(**settings), kind(**settings)
     for seed in range(12):
         one.action_space.seed(seed)
         for env in (one, other):

@@ -223,13 +223,18 @@ class TestCache:
             import own
             from mcts_envs.core.compiling import cache
             own.a(), own.b()
-            cache._PAUSE = 0.0  # as after a while, or an interrupt
+            cache._compiled["own"] -= 9.0  # as after a while, or an interrupt
             own.c()
             """
         assert self.run_file(tmp_path, text, code).splitlines() == [
             "mcts_envs: compiling own for this machine, once (about 2 seconds).",
             "mcts_envs: compiling more of own for this machine, once.",
         ]
+
+    def test_who_waits_for_machine_code_alone_is_told(self, tmp_path):
+        told = self.run_small(tmp_path)
+        self.kept(tmp_path).unlink()
+        assert self.run_small(tmp_path) == told
 
     def test_what_was_edited_after_its_import_is_not_kept_as_the_new(self, tmp_path):
         text = """

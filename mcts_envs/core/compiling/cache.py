@@ -122,11 +122,7 @@ class KernelCache(NullCache):  # type: ignore[misc]
         target_context.refresh()
         parts = self._load(signature, target_context, _INNER)
         if parts is None:
-            if self._directory is not None:
-                self._tell()
-            elif self._of[0].is_file():
-                where = "until MCTS_ENVS_CACHE_DIR names a folder"
-                _say(f"compiled code cannot be kept anywhere; every process compiles anew {where}.")
+            self.tell()
             return None
         return inner_of(target_context, parts)
 
@@ -136,9 +132,15 @@ class KernelCache(NullCache):  # type: ignore[misc]
             self._save(signature, result.target_context, _INNER, lambda: inner_parts(result))
         self._note()
 
-    def _tell(self) -> None:
+    def tell(self) -> None:
         """Say that kernels are compiled: when the first of a part is, and when more are after a while."""
-        part, source = _part(self._function), self._of[0]
+        source = self._of[0]
+        if self._directory is None:
+            if source.is_file():
+                where = "until MCTS_ENVS_CACHE_DIR names a folder"
+                _say(f"compiled code cannot be kept anywhere; every process compiles anew {where}.")
+            return
+        part = _part(self._function)
         if part not in _compiled:
             whole = next((up for up in source.parents if up.name == part and (up / "__init__.py").exists()), source)
             seconds = max(2, round(_SECONDS * kernels_in(whole)))

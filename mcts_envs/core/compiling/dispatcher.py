@@ -99,6 +99,7 @@ class Kernel(Compiled):
                             machine = kept.load_machine(*made)
                             if machine is None:
                                 (result,) = self._for_callers().overloads.values()
+                                kept.tell()  # it may have been loaded
                                 machine = translate(result, self.targetoptions["nogil"])
                                 kept.save_machine(machine, *made)
                     self._open(self.declared.args, machine)
