@@ -12,12 +12,13 @@
 
 The page is one file that fetches nothing: open it in a browser, send it, put it beside a paper. One agent plays all
 seats, one for each team plays the team. It is the game that compare.py with the same seed plays as this episode with
-the agents in these seats. Ctrl-C ends it where it is, and what was played is written. With --live a browser follows it,
-and the page is served after its end until Ctrl-C. Of a game that was saved, an agent says what it thinks of each
-decision, and which of them gave most away. With --live and the folder of a comparison that keeps --replays, its games
-are shown while it runs. Environments of others are shown as they draw themselves.
+the agents in these seats. Ctrl-C ends it where it is, as SIGTERM does, and what was played is written. With --live a
+browser follows it, and the page is served after its end until Ctrl-C. Of a game that was saved, an agent says what it
+thinks of each decision, and which of them gave most away. With --live and the folder of a comparison that keeps
+--replays, its games are shown while it runs. Environments of others are shown as they draw themselves.
 """
 
+import signal
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
 from functools import partial
@@ -109,6 +110,8 @@ def main(
                 with suppress(KeyboardInterrupt):
                     while True:
                         sleep(1)
+    except typer.Exit:
+        raise
     except Exception as error:
         raise refusal(error) from None
 
@@ -174,9 +177,11 @@ def analysed(replay: Any, agent: str | None, limits: dict[str, Any]) -> Game:
 def play(game: Game, host: Any) -> tuple[dict[str, Any], BaseException | None]:
     """Play a game and return its document, at Ctrl-C or where an agent fails what there is of it, and the failure.
 
-    A host serves what there is of it so far.
+    SIGTERM and SIGHUP are one: the command ends by their number. A host serves what there is of it so far.
     """
     from rich.console import Console
+
+    from agents.arena.interrupt import interruptible, signal_of
 
     if host is not None:
         typer.echo(f"live: {host.address}")
@@ -190,14 +195,16 @@ def play(game: Game, host: Any) -> tuple[dict[str, Any], BaseException | None]:
                 host.document = document
 
         try:
-            return game(tell=tell), None
+            with interruptible():
+                return game(tell=tell), None
         except (Exception, SystemExit, KeyboardInterrupt) as error:
             if len(told.get("frames", ())) < 2:
                 raise
-            failed = None if isinstance(error, KeyboardInterrupt) else error
-    typer.echo(
-        f"{'interrupted' if failed is None else 'failed'}: the game is written as far as it was played", err=True
-    )
+            failed, how = error, "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
+    typer.echo(f"{how}: the game is written as far as it was played", err=True)
+    if isinstance(failed, KeyboardInterrupt):
+        number = signal_of(failed)
+        return told, None if number == signal.SIGINT else typer.Exit(128 + number)
     return told, failed
 
 

@@ -2,6 +2,10 @@
 
 import importlib
 import re
+import signal
+import subprocess
+import sys
+import textwrap
 from enum import IntEnum
 
 import gymnasium as gym
@@ -268,6 +272,32 @@ def test_the_command_writes_a_page_and_a_film_and_keeps_no_replay(tmp_path):
     code, words = said(*given, f"--out={page}", f"--replay={replay}")
     assert (code, replay.exists()) == (2, False)
     assert "cannot be kept as replays" in words
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="such a signal ends a process at once there")
+def test_a_command_that_is_terminated_writes_what_was_played_and_ends_by_the_signal(tmp_path):
+    text = """
+        import os, signal
+
+        class Third:
+            moves = 0
+
+            def act(self, env):
+                self.moves += 1
+                if self.moves == 3:
+                    os.kill(os.getpid(), signal.SIGTERM)
+                return int(env.unwrapped.action_masks().argmax())
+        """
+    (tmp_path / "ended.py").write_text(textwrap.dedent(text), encoding="utf-8")
+    out = tmp_path / "game.html"
+    words = ["LaneDefense3x3-v0", "--agents", f"{tmp_path / 'ended.py'}:Third", "--out", str(out)]
+    done = subprocess.run([sys.executable, watching.__file__, *words], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.strip()) == (
+        128 + signal.SIGTERM,
+        "interrupted: the game is written as far as it was played",
+    )
+    assert "2 moves" in done.stdout
+    assert out.is_file()
 
 
 def test_a_search_is_shown_with_the_picture_of_its_environment():
