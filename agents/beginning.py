@@ -62,9 +62,14 @@ def end_with_parent(first: Callable[[], None] = lambda: None) -> None:
     if parent is None:
         return
     make_lasting()
+    end_after(lambda: wait([parent.sentinel]), first)
+
+
+def end_after(waits: Callable[[], object], first: Callable[[], None]) -> None:
+    """End this process, whatever it does, when a call in a thread of its own has returned, and do what comes first."""
 
     def follow() -> None:
-        wait([parent.sentinel])
+        waits()
         first()
         os._exit(1)
 

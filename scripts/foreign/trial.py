@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import sys
-import threading
 import time
 import warnings
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 
 import agents
 import agents.bridge
+from agents.beginning import end_after
 from agents.bridge.mirroring import mirrored
 from agents.bridge.trial import Played
 from foreign.catalogue import CATALOGUE, Entry
@@ -113,8 +113,8 @@ def main(name: str, trajectories: int, seconds: float) -> None:
     said(warned=list(dict.fromkeys(told)))
 
 
-def end_with_parent() -> None:
-    """End this process and those that it has started when the one that began it, which holds its input, has ended.
+def end_with_input() -> None:
+    """End this process and those that it has started when its input ends: whoever began it holds that, and has ended.
 
     What asks for input later, as an environment may, is given none.
     """
@@ -122,15 +122,13 @@ def end_with_parent() -> None:
     os.dup2(nothing, 0)
     os.close(nothing)
 
-    def follow() -> None:
-        os.read(held, 1)
+    def end_group() -> None:
         if os.name == "posix" and os.getpgid(0) == os.getpid():
             os.killpg(0, signal.SIGKILL)
-        os._exit(1)
 
-    threading.Thread(target=follow, daemon=True).start()
+    end_after(lambda: os.read(held, 1), end_group)
 
 
 if __name__ == "__main__":
-    end_with_parent()
+    end_with_input()
     main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))

@@ -120,7 +120,7 @@ def test_a_trial_does_not_outlive_a_run_that_was_killed():
 
 
 def test_an_environment_that_asks_for_input_is_given_none():
-    code = "from foreign import trial\ntrial.end_with_parent()\nprint([*open(0)])"
+    code = "from foreign import trial\ntrial.end_with_input()\nprint([*open(0)])"
     path = os.pathsep.join([str(running._SCRIPTS), str(running._SCRIPTS.parent)])
     environment = {**os.environ, "PYTHONPATH": path}
     command = [sys.executable, "-W", "ignore", "-c", code]
