@@ -154,15 +154,14 @@ def _made(name: str, settings: dict[str, Any]) -> Any:
         return gymnasium.make(known, disable_env_checker=True, **settings)
     if (registered := _of_pettingzoo(name)) is not None:
         return pettingzoo.make("aec" if registered in _REGISTERED["aec"] else "parallel", registered, **settings)
-    if known != name:
-        colon, asked = parted(name)[1:]
+    source, colon, asked = parted(name)
+    if known != name or ("/" in name and not colon):
         if near := _near(asked):
             raise ValueError(f"unknown environment {asked!r}; did you mean {', '.join(near)}?")
         unknown = errors.unknown("environment", asked, mcts_envs.environment_ids())
         cure = "" if colon else f"; name the file or the package of another one, FILE.py:{asked} or PACKAGE:{asked}"
         raise ValueError(unknown + cure)
-    source, _, function = parted(name)
-    maker: Any = getattr(load(source), function) if source else _maker(name)
+    maker: Any = getattr(load(source), asked) if source else _maker(name)
     env = maker(**settings)
     if not isinstance(env, (gymnasium.Env, AECEnv, ParallelEnv)):
         raise TypeError(f"{name} makes {env!r}, which is no environment of Gymnasium or PettingZoo")

@@ -453,6 +453,7 @@ def test_the_example_of_the_page_plays(tmp_path: Path) -> None:
         ("CartPole-v2", "CartPole-v1"),
         ("FrozenLake", "FrozenLake-v1"),
         ("Football33-v0", "mcts_envs/Football3-v0"),
+        ("mcts_envs/Football33-v0", "mcts_envs/Football3-v0"),
     ],
 )
 def test_a_name_that_is_nearly_right_is_told_the_right_one(name, meant):
@@ -460,9 +461,10 @@ def test_a_name_that_is_nearly_right_is_told_the_right_one(name, meant):
         environments.make(name, {})
 
 
-def test_a_name_that_nobody_registered_is_told_where_it_may_be():
-    with pytest.raises(ValueError, match=r"FILE\.py:Kalah-v0 or PACKAGE:Kalah-v0"):
-        environments.make("Kalah-v0", {})
+@pytest.mark.parametrize("name", ["Kalah-v0", "Mancala/Kalah-v5"])
+def test_a_name_that_nobody_registered_is_told_where_it_may_be(name):
+    with pytest.raises(ValueError, match=rf"FILE\.py:{name} or PACKAGE:{name}"):
+        environments.make(name, {})
 
 
 def averaged():
