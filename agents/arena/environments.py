@@ -49,6 +49,8 @@ def make(name: str, settings: dict[str, Any]) -> Any:
         observations or actions.
     TypeError
         If there is no such setting, the actions are not discrete, or it is no environment.
+    ImportError
+        If a library that a game of PettingZoo needs is missing.
     """
     env = _made(name, settings)
     inner: Any = env.unwrapped
@@ -153,7 +155,12 @@ def _made(name: str, settings: dict[str, Any]) -> Any:
     if known in gymnasium.registry:
         return gymnasium.make(known, disable_env_checker=True, **settings)
     if (registered := _of_pettingzoo(name)) is not None:
-        return pettingzoo.make("aec" if registered in _REGISTERED["aec"] else "parallel", registered, **settings)
+        try:
+            return pettingzoo.make("aec" if registered in _REGISTERED["aec"] else "parallel", registered, **settings)
+        except Exception as error:  # PettingZoo's own class, for a library that is missing
+            if isinstance(error.__cause__, ImportError):
+                raise ImportError(f"{error} ({error.__cause__})") from error
+            raise
     source, colon, asked = parted(name)
     if known != name or ("/" in name and not colon):
         if near := _near(asked):

@@ -1,6 +1,7 @@
 """Agents of anyone: functions, policies, objects that are reset; and what they are shown of a game."""
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -465,6 +466,12 @@ def test_a_name_that_is_nearly_right_is_told_the_right_one(name, meant):
 def test_a_name_that_nobody_registered_is_told_where_it_may_be(name):
     with pytest.raises(ValueError, match=rf"FILE\.py:{name} or PACKAGE:{name}"):
         environments.make(name, {})
+
+
+def test_a_game_of_pettingzoo_without_its_library_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pettingzoo.classic.connect_four.connect_four", None)
+    with pytest.raises(ImportError, match=r"pip install 'pettingzoo\[classic\]'"):
+        environments.make("pettingzoo.classic.connect_four_v3", {})
 
 
 def averaged():
