@@ -50,8 +50,8 @@ def algorithm_class(name: str) -> "type[BaseAlgorithm]":
         raise ImportError(f"{name} needs {module}, which is not installed; get it with: {EXTRA}") from error
     except Exception as error:  # PyTorch cannot be imported again where that was interrupted: then it raises anything
         raise ImportError(
-            f"{name} needs {module}, which cannot be imported ({type(error).__name__}: {error}); if Ctrl-C came while it "
-            "was imported before, begin Python, or the kernel of the notebook, anew"
+            f"{name} needs {module}, which cannot be imported ({type(error).__name__}: {error}); if Ctrl-C came while "
+            "it was imported before, begin Python, or the kernel of the notebook, anew"
         ) from error
     return found
 
