@@ -1,5 +1,7 @@
 """Processes that begin, where Ctrl-C would end each with a traceback of its imports, and that end with their parent.
 
+A terminal that closes sends SIGHUP to all of them, as Ctrl-C is sent: their parent hears it, and ends them in order.
+
 Python begins them as it does ``python -c``, which looks for modules in the present folder first: a ``signal.py`` there
 would stand in for Python's own.
 """
@@ -21,7 +23,7 @@ _SAFE_PATH, _OURS = "PYTHONSAFEPATH", "mcts_envs"  # any word sets it; by this o
 
 @contextmanager
 def beginning() -> Iterator[None]:
-    """Keep Ctrl-C from processes that are begun here, for good, and from this one until they are.
+    """Keep Ctrl-C and SIGHUP from processes that are begun here, for good, and from this one until they are.
 
     They find the modules of Python before those of the present folder.
     """
@@ -44,9 +46,10 @@ def _uninterrupted() -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
-    resource_tracker.ensure_running()  # as it begins it lets Ctrl-C through
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
+        resource_tracker.ensure_running()  # as it begins it lets Ctrl-C through
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -3,7 +3,10 @@
 import contextlib
 import importlib
 import inspect
+import signal
+import threading
 from collections.abc import Iterator
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from mcts_envs.core import errors
@@ -36,15 +39,42 @@ def algorithm_class(name: str) -> "type[BaseAlgorithm]":
     ValueError
         If the name is unknown.
     ImportError
-        If the library that has it is not installed.
+        If the library that has it is not installed, or cannot be imported.
     """
     errors.choice("algorithm", name, ALGORITHMS)
     module, attribute = ALGORITHMS[name].split(":")
     try:
-        found: type[BaseAlgorithm] = getattr(importlib.import_module(module), attribute)
-    except ImportError as error:
+        with _whole():
+            found: type[BaseAlgorithm] = getattr(importlib.import_module(module), attribute)
+    except ModuleNotFoundError as error:
         raise ImportError(f"{name} needs {module}, which is not installed; get it with: {EXTRA}") from error
+    except Exception as error:  # PyTorch cannot be imported again where that was interrupted: then it raises anything
+        raise ImportError(
+            f"{name} needs {module}, which cannot be imported ({type(error).__name__}: {error}); if Ctrl-C came while "
+            "it was imported before, begin Python, or the kernel of the notebook, anew"
+        ) from error
     return found
+
+
+@contextlib.contextmanager
+def _whole() -> Iterator[None]:
+    """Let the first Ctrl-C wait: what it broke off could not be imported again in this process."""
+    acts, came = signal.getsignal(signal.SIGINT), list[int]()
+    if threading.current_thread() is not threading.main_thread() or not callable(acts):
+        yield
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        signal.signal(number, acts)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, acts)
+        for number in came:
+            signal.raise_signal(number)
 
 
 def parameters_of(name: str) -> set[str]:

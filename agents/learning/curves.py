@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 
 from mcts_envs.core.writing import write_whole
 
+FILES = "events.out.tfevents.*"
+"""What TensorBoard's files are called; when one was begun follows, in seconds."""
+
 _MEASURES = ("eval/success_rate", "eval/mean_reward", "eval/mean_ep_length")
 
 
@@ -18,6 +21,15 @@ class Point(NamedTuple):
     won: float
     reward: float
     length: float
+
+
+def begun(file: Path) -> tuple[int, int, str]:
+    """Return what orders files of a log as they were begun: the number of the folder, then when, by their names.
+
+    The time of a file is that of its copy.
+    """
+    number, when = file.parent.name.rpartition("_")[2], file.name.split(".")[3]
+    return int(number) if number.isdecimal() else 0, int(when) if when.isdecimal() else 0, file.name
 
 
 def read(log: Path) -> list[Point]:
@@ -33,8 +45,7 @@ def read(log: Path) -> list[Point]:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     points: dict[int, Point] = {}
-    # Names begin with when a log was begun; the time of a file is that of its copy.
-    for file in sorted(log.rglob("events.out.tfevents.*"), key=lambda path: path.name):
+    for file in sorted(log.rglob(FILES), key=begun):
         events: Any = EventAccumulator(str(file), size_guidance={"scalars": 0})
         events.Reload()
         known = events.Tags()["scalars"]

@@ -129,11 +129,13 @@ def expert_iteration(
     RuntimeError
         If a job failed three times, whoever was given it, or weights are no longer finite.
     """
-    plan = plan or Plan()
+    plan = Plan() if plan is None else plan
+    if not isinstance(plan, Plan):
+        raise TypeError(f"plan {plan!r} is {type(plan).__name__}, not a Plan; write Plan(games=256)")
     if minutes is not None:
         errors.number("minutes", minutes, 1e-3, math.inf)
     began = time.monotonic()
-    run = planned(env_id, algorithm, Path(out), None, settings, changes or {}, start)
+    run = planned(env_id, algorithm, Path(out), None, settings, changes, start)
     errors.choice("algorithm to learn from a search with", run.algorithm, LEARNING)
     run = dataclasses.replace(run, seed=errors.integer("seed", seed, 0, 2**31 - 1))  # not that of the start
     if start is not None:

@@ -244,9 +244,12 @@ def plain(value: Any) -> Any:
 def _steps(value: Any) -> int:
     """Return a number of steps, which may be written ``2e6``."""
     try:
-        return errors.integer("n_timesteps", int(float(value)), 1, _LONGEST)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"n_timesteps {value!r} is no number of steps from 1 to {_LONGEST}") from error
+        steps = 0.0 if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        steps = 0.0
+    if not (1 <= steps <= _LONGEST and steps.is_integer()):
+        raise ValueError(f"n_timesteps {value!r} is no number of steps from 1 to {_LONGEST}")
+    return int(steps)
 
 
 def resolved(model: Mapping[str, Any]) -> dict[str, Any]:

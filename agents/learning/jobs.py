@@ -70,7 +70,7 @@ class Processes(Executor):
 
     def _begun(self) -> ProcessPoolExecutor:
         spawn = multiprocessing.get_context("spawn")
-        with naming(Path("/dev/shm")):  # where the locks lie that they share
+        with beginning(), naming(Path("/dev/shm")):  # where the locks lie that they share
             # On Windows a signal would end them before they have saved.
             self._end = spawn.Event() if sys.platform == "win32" else None
             return ProcessPoolExecutor(self._count, spawn, _settle, (self._end,))

@@ -1,14 +1,20 @@
 """TensorBoard's log of a training, which goes on where that cannot be written."""
 
 import contextlib
+import glob
+import importlib.util
 import threading
+import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stable_baselines3.common.logger import KVWriter, Logger
-from stable_baselines3.common.utils import configure_logger
+from stable_baselines3.common.logger import KVWriter, Logger, configure
+from stable_baselines3.common.utils import get_latest_run_id
+
+from agents.learning.algorithms import EXTRA
+from agents.learning.curves import FILES, begun
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -52,12 +58,14 @@ def logging(model: "BaseAlgorithm", name: str, anew: bool) -> Iterator[None]:
     model : BaseAlgorithm
     name : str
     anew : bool
-        Whether a training begins: in a folder of its own, else in the last one.
+        Whether a training begins: in a folder of its own, else in the last one, unless the clock has gone back since.
 
     Raises
     ------
     OSError
         If the log cannot be begun.
+    ImportError
+        If TensorBoard is not installed.
     """
     if model.tensorboard_log is None:
         model.set_logger(Logger(None, []))  # else it makes a folder in the temporary one
@@ -71,9 +79,18 @@ def logging(model: "BaseAlgorithm", name: str, anew: bool) -> Iterator[None]:
 
     threading.excepthook = heard
     try:
-        log = configure_logger(0, model.tensorboard_log, name, anew)
+        log = configure(str(_folder(Path(model.tensorboard_log), name, anew)), ["tensorboard"])
         log.output_formats = [_GivenUp(writer, str(log.dir)) for writer in log.output_formats]
         model.set_logger(log)
         yield
     finally:
         threading.excepthook = before
+
+
+def _folder(log: Path, name: str, anew: bool) -> Path:
+    """Return where in a log a training goes on: who reads a folder takes its files in the order of their clocks."""
+    if importlib.util.find_spec("tensorboard") is None:
+        raise ImportError(f"TensorBoard, which logs trainings, is not installed; get it with: {EXTRA}")
+    last = get_latest_run_id(glob.escape(str(log)), name)
+    later = any(begun(file)[1] > time.time() for file in (log / f"{name}_{last}").glob(FILES))
+    return log / f"{name}_{last + 1 if anew or later else max(1, last)}"

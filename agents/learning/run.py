@@ -76,12 +76,13 @@ def planned(
     out: Path,
     seed: int | None,
     settings: Mapping[str, Any] | None,
-    changes: Mapping[str, Any],
+    changes: Mapping[str, Any] | None,
     resume: Path | str | None,
     start: Path | str | None = None,
 ) -> Run:
     """Return what a training is settled by; see :func:`agents.learning.training.train`."""
     entry = find(env_id)
+    settings, changes = dictionary("settings", settings), dictionary("changes", changes)
     about: dict[str, Any] = {}
     begun: dict[str, Any] = {}
     source: Path | None = None
@@ -102,13 +103,20 @@ def planned(
         algorithm=algorithm or "ppo",
         out=out,
         seed=errors.integer("seed", first, 0, 2**31 - 1),
-        settings={**about.get("settings", {}), **(settings or {})},
+        settings={**about.get("settings", {}), **settings},
         hyper=hyperparameters(algorithm or "ppo", entry.id, changes),
         resume=source,
         about=about,
         start=start,
         begun=begun,
     )
+
+
+def dictionary(name: str, value: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return settings by name, none for None; raise ``TypeError`` if these are none."""
+    if not isinstance(value or {}, Mapping):
+        raise TypeError(f"{name} {value!r} is {type(value).__name__}, not a dictionary, as {{'name': value}}")
+    return value or {}
 
 
 def _check_own(path: Path, about: Mapping[str, Any]) -> None:

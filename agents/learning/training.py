@@ -18,7 +18,7 @@ from agents.learning.diverging import noticing
 from agents.learning.evaluation import CURVE
 from agents.learning.expert_folder import PLAN
 from agents.learning.imitation import checked, imitate
-from agents.learning.run import Run, begin, ended, environment, given, latest, made, planned, protect, save
+from agents.learning.run import Run, begin, dictionary, ended, environment, given, latest, made, planned, protect, save
 from agents.learning.settings import to_evaluate_in
 from agents.locking import only_writer
 from mcts_envs.core import errors
@@ -149,7 +149,9 @@ def train(
     errors.integer("evaluate_every", evaluate_every, 1, _LONGEST)
     if minutes is not None:
         errors.number("minutes", minutes, _SHORTEST, math.inf)
-    changes = {**(changes or {}), **given(n_envs=n_envs, n_timesteps=timesteps)}
+    if timesteps is not None:
+        errors.number("timesteps", timesteps, 1, _LONGEST)
+    changes = {**dictionary("changes", changes), **given(n_envs=n_envs, n_timesteps=timesteps)}
     run = planned(env_id, algorithm, Path(out), seed, settings, changes, resume, start)
     if (run.out / PLAN).is_file() and (run.out / "games").is_dir():
         raise FileExistsError(f"{run.out} holds an expert iteration, which would be lost; give another --out")

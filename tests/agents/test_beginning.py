@@ -1,4 +1,4 @@
-"""Ctrl-C is kept from processes that begin, and they end with the process that began them."""
+"""Ctrl-C and a closing terminal are kept from processes that begin, which end with the process that began them."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ import pytest
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="it has neither groups nor SIGKILL")
 
 _BEGUN = """
-import os, signal, time
+import os, signal, sys, time
 from agents.arena import Plan, parse_agents
 from agents.arena.running import worker
 from agents.learning.jobs import local
@@ -25,10 +25,12 @@ def plays():
     return lambda: (one.connection.recv(), one.kill())[0]
 
 if __name__ == "__main__":
+    number = int(sys.argv[1])
+    signal.signal(number, signal.default_int_handler)
     for begun in (pool, plays):
         answer = begun()
         try:
-            os.killpg(0, signal.SIGINT)
+            os.killpg(0, number)
             time.sleep(60)
         except KeyboardInterrupt:
             print(answer())
@@ -51,21 +53,17 @@ if __name__ == "__main__":
 """
 
 
-def test_ctrl_c_is_not_for_processes_that_begin(tmp_path):
+@pytest.mark.parametrize("name", ["SIGINT", "SIGHUP"])
+def test_what_a_terminal_sends_is_not_for_processes_that_begin(tmp_path, name):
     script, home = tmp_path / "begun.py", Path(__file__).resolve().parents[2]
     script.write_text(_BEGUN)
-    # A process that ignores Ctrl-C, as all that a shell starts in the background do, hands that down.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        done = subprocess.run(
-            [sys.executable, str(script)],
-            env={**os.environ, "PYTHONPATH": str(home)},
-            capture_output=True,
-            text=True,
-            start_new_session=True,
-        )
-    finally:
-        signal.signal(signal.SIGINT, before)
+    done = subprocess.run(
+        [sys.executable, str(script), str(getattr(signal, name).value)],
+        env={**os.environ, "PYTHONPATH": str(home)},
+        capture_output=True,
+        text=True,
+        start_new_session=True,
+    )
     assert (done.stdout, done.stderr) == ("3\nready\n", "")
 
 

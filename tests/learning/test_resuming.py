@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 import zipfile
 
 import gymnasium
@@ -12,7 +13,7 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecCheckNan, VecFrameStack, VecNormalize
 
 import mcts_envs
-from agents.learning import callbacks, resuming, training
+from agents.learning import callbacks, curves, resuming, training
 from agents.learning.beside import beside
 from agents.learning.run import last_checkpoint
 from agents.learning.selfplay import SelfPlay
@@ -277,3 +278,17 @@ def test_a_finished_training_is_finished_from_each_of_its_checkpoints(tmp_path):
     for other in ({"changes": {"gamma": 0.9}}, {"settings": {"p_move": 0.5}}, {"timesteps": 2048}):
         with pytest.raises(FileExistsError, match=r"\(1024 steps\) exists"):
             quick(tmp_path, resume=tmp_path / "checkpoints" / "ppo_512.zip", **other)
+
+
+def test_a_curve_is_whole_where_the_clock_has_gone_back(tmp_path, monkeypatch):
+    options, now = {"tensorboard": True, "evaluate_every": 256}, time.time
+    begun = quick(tmp_path, **options)
+    monkeypatch.setattr(time, "time", lambda: now() - 7200)
+    quick(tmp_path, resume=begun.path, timesteps=2048, **options)
+    assert [point.steps for point in curves.read(tmp_path / "tensorboard")] == [*range(256, 2049, 256)]
+
+
+def test_a_training_whose_folder_has_brackets_goes_on_in_its_log(tmp_path):
+    begun = quick(tmp_path / "[a]", tensorboard=True)
+    quick(tmp_path / "[a]", tensorboard=True, resume=begun.path, timesteps=2048)
+    assert [path.name for path in (tmp_path / "[a]" / "tensorboard").iterdir()] == ["ppo_1"]

@@ -1,0 +1,70 @@
+"""What trainings are asked for, and the libraries that they import for it."""
+
+import re
+import sys
+
+import pytest
+
+from agents.learning.algorithms import ALGORITHMS, algorithm_class
+from agents.learning.expert import expert_iteration
+from agents.learning.training import train
+
+LANE = "LaneDefense3x3-v0"
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "words"),
+    [
+        ({"timesteps": "8000"}, TypeError, "timesteps '8000' is str, not a number from 1 to 1000000000000"),
+        ({"timesteps": True}, TypeError, "timesteps True is bool, not a number"),
+        ({"timesteps": 8000.5}, ValueError, "n_timesteps 8000.5 is no number of steps from 1"),
+        ({"changes": {"n_timesteps": True}}, ValueError, "n_timesteps True is no number of steps"),
+        ({"changes": ["n_envs=4"]}, TypeError, "changes ['n_envs=4'] is list, not a dictionary, as {'name': value}"),
+        ({"settings": "seat=all"}, TypeError, "settings 'seat=all' is str, not a dictionary"),
+    ],
+)
+def test_what_is_no_number_of_steps_and_no_dictionary_is_refused(tmp_path, asked, error, words):
+    with pytest.raises(error, match=re.escape(words)):
+        train(LANE, "ppo", out=tmp_path / "out", **asked)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_plan_that_is_none_is_refused(tmp_path):
+    with pytest.raises(TypeError, match=re.escape("plan {'games': 2} is dict, not a Plan; write Plan(games=256)")):
+        expert_iteration(LANE, "ppo", out=tmp_path / "out", plan={"games": 2})
+
+
+@pytest.fixture
+def library(tmp_path, monkeypatch):
+    """Returns a function: let ``ppo`` be in a module of these lines, which was not imported yet."""
+
+    def made(text):
+        (tmp_path / "some_library.py").write_text(text)
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.setitem(ALGORITHMS, "ppo", "some_library:PPO")
+        monkeypatch.delitem(sys.modules, "some_library", raising=False)
+
+    return made
+
+
+def test_ctrl_c_waits_for_an_import_which_cannot_be_made_again(library):
+    library("import signal\nsignal.raise_signal(signal.SIGINT)\nclass PPO: pass\n")
+    with pytest.raises(KeyboardInterrupt):
+        algorithm_class("ppo")
+    assert algorithm_class("ppo").__module__ == "some_library"
+
+
+def test_a_second_ctrl_c_does_not_wait(library):
+    library("import signal\nsignal.raise_signal(signal.SIGINT)\nsignal.raise_signal(signal.SIGINT)\nclass PPO: pass\n")
+    with pytest.raises(KeyboardInterrupt):
+        algorithm_class("ppo")
+    assert "some_library" not in sys.modules
+
+
+def test_a_library_that_cannot_be_imported_is_not_said_to_be_missing(library):
+    library("import sys\nsys.not_there\n")
+    words = (
+        "ppo needs some_library, which cannot be imported (AttributeError: module 'sys' has no attribute 'not_there'"
+    )
+    with pytest.raises(ImportError, match=re.escape(words)):
+        algorithm_class("ppo")
