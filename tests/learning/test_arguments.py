@@ -1,6 +1,7 @@
 """What trainings are asked for, and the libraries that they import for it."""
 
 import re
+import signal
 import sys
 
 import pytest
@@ -36,7 +37,11 @@ def test_a_plan_that_is_none_is_refused(tmp_path):
 
 @pytest.fixture
 def library(tmp_path, monkeypatch):
-    """Returns a function: let ``ppo`` be in a module of these lines, which was not imported yet."""
+    """Returns a function: let ``ppo`` be in a module of these lines, which was not imported yet.
+
+    Ctrl-C acts as in a terminal: whoever runs tests in the background has it ignored.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def made(text):
         (tmp_path / "some_library.py").write_text(text)
@@ -44,7 +49,8 @@ def library(tmp_path, monkeypatch):
         monkeypatch.setitem(ALGORITHMS, "ppo", "some_library:PPO")
         monkeypatch.delitem(sys.modules, "some_library", raising=False)
 
-    return made
+    yield made
+    signal.signal(signal.SIGINT, before)
 
 
 def test_ctrl_c_waits_for_an_import_which_cannot_be_made_again(library):
