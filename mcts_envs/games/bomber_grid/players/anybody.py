@@ -22,6 +22,7 @@ def advise_anybody(state, player, weights):
         weights[action] *= RULE_BASED
     seen = window(state, player)
     burnt = foresee(state, seen)
-    share(weights, scale_of(s), decide(state, player, seen, burnt), CAREFUL)
-    share(weights, scale_of(s), safe_moves(state, player, seen), SAFE)
+    safe = safe_moves(state, player, seen)
+    share(weights, scale_of(s), decide(state, player, seen, burnt, safe), CAREFUL)
+    share(weights, scale_of(s), safe, SAFE)
     forget(s)

@@ -41,12 +41,11 @@ def towards(state, player, moves, goals, walk, steps):
     return 0
 
 
-@kernel(types.int64(BYTES, types.int64, BOARD, BOARD))
-def decide(state, player, seen, burnt):
-    """Return the moves between which the player does not care, as bits."""
+@kernel(types.int64(BYTES, types.int64, BOARD, BOARD, types.int64))
+def decide(state, player, seen, burnt, moves):
+    """Return the moves between which the player does not care, among those that are safe, as bits."""
     s = record(state, STATE)
     here = np.int64(s.stands[player])
-    moves = safe_moves(state, player, seen)
     walk = without(walkable(s, seen), others_of(s, player))
     for move in range(1, 5):
         if moves >> move & 1 and not has(walk, next_cell(here, move)):
@@ -84,5 +83,5 @@ def advise_careful(state, player, weights):
     """Stay where a way leads out of all fire in sight; bomb enemies and wood from there; fetch items; go to these."""
     seen = window(state, player)
     burnt = foresee(state, seen)
-    weigh(state, decide(state, player, seen, burnt), weights)
+    weigh(state, decide(state, player, seen, burnt, safe_moves(state, player, seen)), weights)
     forget(record(state, STATE))
