@@ -1,12 +1,13 @@
 """Named agents for the bomber grid, as plain data.
 
 ``best`` looks four steps ahead. In half of their decisions the others do what a guess at them says, in the other half
-they search too; what a state is worth is pessimistic, and the nearer an enemy the better. With a radio it tells its
-mate where it sees an enemy, and listens; the others say nothing. ``gatherer`` is the same, but goes for items and wood
-first: it wins games that else are tied, above all of those who do not search. ``pessimist`` is a tree of everybody
-with a pessimistic evaluation that does not hunt. ``mcts_model`` searches its own actions while the others are drawn
-from the guess alone; rollouts go on carefully for itself and by the same guess for the others: it is as good against
-players who are as guessed, and loses to those who search.
+they search too; what a state is worth is pessimistic, and the nearer an enemy the better; where the board collapses it
+keeps to where a way leads inside. With a radio it tells its mate where it sees an enemy, and listens; the others say
+nothing. ``gatherer`` is the same, but goes for items and wood first: it wins games that else are tied, above all of
+those who do not search. ``pessimist`` is a tree of everybody with a pessimistic evaluation that does not hunt, and does
+not see the board collapse. ``mcts_model`` searches its own actions while the others are drawn from the guess alone;
+rollouts go on carefully for itself and by the same guess for the others: it is as good against players who are as
+guessed, and loses to those who search.
 
 The planners of the literature are those of two sources:
 

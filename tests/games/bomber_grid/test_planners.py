@@ -197,6 +197,34 @@ def test_gathering_is_to_go_for_items_then_for_wood_and_to_hunt_with_a_kit(duel)
     assert found == pytest.approx(0.03 + 0.02 + want * far)  # a bomb that it has laid, and wood that this will burn
 
 
+@pytest.mark.parametrize(
+    ("falls", "peril", "changes"),
+    [
+        ([10, 20], 0.1 + 0.5 * 7 / 14, {}),  # seven steps around the wall
+        ([10, 20], 1.0, {"step_count": 4}),  # of which six are left
+        ([100], 0.1 + 0.5 * 7 / 100, {}),
+        ([100], 0.1 + 0.5 * 18 / 100, {(0, 3): 2}),  # wood on the way is burnt first
+        ([10, 20], 1.0, {(0, 3): 2}),  # which takes too long
+        ([10], 0.0, {"at": (6, 1)}),
+        ([10, 20], 0.1 + 0.5 * 4 / 14, {"at": (6, 1), (5, 1): 1, (6, 2): 1}),  # a corner that leads no further
+        ([10, 20, 30], 0.0, {"at": (2, 2), (3, 3): 1, (3, 4): 1, (4, 3): 1, (4, 4): 1}),  # the last leaves nothing
+    ],
+)
+def test_who_hunts_keeps_to_where_a_way_leads_inside_when_the_board_collapses(duel, falls, peril, changes):
+    given = lane((6, 6))
+    for cell, code in changes.items():
+        if cell == "at":
+            given["board"][0][0], given["board"][code[0]][code[1]], given["agents"][0][1:3] = 0, 10, code
+        elif cell == "step_count":
+            given["step_count"] = code
+        else:
+            given["board"][cell[0]][cell[1]] = code
+    collapsing = bomber_grid(mode="duel", board_size=8, n_rigid=16, n_wood=16, n_items=10, collapse=falls)
+    for name in ("hunting", "gathering"):
+        more = worth_of(collapsing, name, given) - worth_of(duel, name, given)
+        assert more == pytest.approx([-0.6 * peril, 0.3 * peril])
+
+
 def test_anybody_mixes_the_others():
     game = bomber_grid()
     mixed, parts = game.variant("anybody"), [game.variant(name) for name in ("rule_based", "careful", "random_safe")]

@@ -9,6 +9,7 @@ import numpy as np
 
 from mcts_envs.core.contract import BYTES, EVALUATE, FLOATS, types
 from mcts_envs.core.kernel import kernel, record
+from mcts_envs.games.bomber_grid.players.falls import add_perils
 from mcts_envs.games.bomber_grid.players.values import evaluate_aiide
 from mcts_envs.games.bomber_grid.rules.bits import (
     BOARD,
@@ -28,7 +29,7 @@ from mcts_envs.games.bomber_grid.rules.board import bombs_of
 from mcts_envs.games.bomber_grid.rules.danger import burning, foresee, forget, others_of, walkable
 from mcts_envs.games.bomber_grid.rules.layout import ONGOING, STATE, WIDTH
 from mcts_envs.games.bomber_grid.rules.moves import is_alive, steps_between
-from mcts_envs.games.bomber_grid.rules.sight import in_teams, mate_of
+from mcts_envs.games.bomber_grid.rules.sight import is_enemy
 
 CLOSING_IN = 3
 """Steps for which others come nearer, to stand in the way on all cells that they reach."""
@@ -87,17 +88,11 @@ def room(state, player, inside):
 
 
 @kernel()
-def _is_enemy(s, player, other):
-    """Return whether another player is an enemy who lives."""
-    return other != player and not (in_teams(s) and other == mate_of(player)) and is_alive(s, other)
-
-
-@kernel()
 def _way_to_enemy(s, player):
     """Return in how many steps, over whatever lies between, a player is where its nearest enemy is."""
     here, way = np.int64(s.stands[player]), LONGEST
     for other in range(s.players):
-        if _is_enemy(s, player, other):
+        if is_enemy(s, player, other):
             way = min(way, steps_between(here, np.int64(s.stands[other])))
     return way
 
@@ -120,7 +115,7 @@ def _evaluate(state, values, their_room, distance):
             continue
         theirs, enemies = 0, 0
         for other in range(players):
-            if _is_enemy(s, player, other):
+            if is_enemy(s, player, other):
                 enemies += 1
                 theirs += rooms >> 8 * other & 255
         kit = min(np.int64(s.ammo[player]), FEW) + min(np.int64(s.strength[player]), FEW)
@@ -138,8 +133,9 @@ def evaluate_pessimistic(state, values):
 
 @kernel(EVALUATE)
 def evaluate_hunting(state, values):
-    """The same with more weight on the enemies' room, and the nearer an enemy the better."""
+    """The same with more weight on the enemies' room, the nearer an enemy the better; and with an eye to falls."""
     _evaluate(state, values, *HUNTING)
+    add_perils(state, values)
 
 
 @kernel(types.int64(BOARD, BOARD, BOARD))
@@ -157,6 +153,7 @@ def evaluate_gathering(state, values):
     """The same as who hunts, but who has few bombs, which reach nowhere, goes for items and wood, and hunts less."""
     s = record(state, STATE)
     _evaluate(state, values, HUNTING[0], 0.0)
+    add_perils(state, values)
     if s.end != ONGOING:
         return
     wood, doomed, items = pair(s.wood), (ZERO, ZERO), (ZERO, ZERO)

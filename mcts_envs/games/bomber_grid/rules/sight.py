@@ -73,6 +73,12 @@ def in_teams(s):
 
 
 @kernel()
+def is_enemy(s, player, other):
+    """Return whether another player is an enemy who lives."""
+    return other != player and not (in_teams(s) and other == mate_of(player)) and is_alive(s, other)
+
+
+@kernel()
 def enemies_of(s, player, seen):
     """Return the cells of the enemies in sight."""
     cells = common(others_of(s, player), seen)
