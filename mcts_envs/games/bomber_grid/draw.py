@@ -32,7 +32,7 @@ from mcts_envs.games.bomber_grid.rules.layout import (
     WOOD,
     WORDS,
 )
-from mcts_envs.games.bomber_grid.rules.sight import mate_of, window
+from mcts_envs.games.bomber_grid.rules.sight import in_teams, mate_of, window
 from mcts_envs.games.bomber_grid.template import Cell
 
 _NOBODY = 4
@@ -43,6 +43,8 @@ _GROUND, _FLOOR, _LINE, _INK, _QUIET = "#efe8dc", "#fbf7ef", "#e2d9ca", "#3a322c
 _RIGID, _RIGID_LIGHT, _WOOD, _WOOD_DARK = "#5f6670", "#79818c", "#c89b62", "#a37a45"
 _FIRE, _FIRE_CORE, _FOG = "#f2762b", "#ffd75e", "#b9b3a8"
 _MARGIN, _HEADER = 0.4, 1.75
+_ITEMS = "b extra bomb, r range, k kick; faint: under wood"
+_SIDES = "0 and 2 against 1 and 3"
 _WAYS = {UP: (0, -1), DOWN: (0, 1), LEFT: (-1, 0), RIGHT: (1, 0)}
 _STEPS = "0123456789abcdefg"
 _MARKS = {
@@ -96,6 +98,7 @@ def picture(state: Bytes, viewer: int | None = None, seat: int | None = None) ->
         elif not s.alive >> player & 1 and viewer in (None, player):
             _draw_grave(board.at(column + 0.5, row + 0.5), player)
     _draw_header(canvas, s, viewer, seat)
+    canvas.text(_MARGIN, canvas.height - 0.2, _ITEMS, _QUIET, 0.22, anchor="start")
     return canvas
 
 
@@ -121,7 +124,7 @@ def text(state: Bytes, viewer: int | None = None, seat: int | None = None) -> st
     for cell in () if viewer is None else _fog(state, viewer):
         codes[cell] = FOG
     result = f", {_result(s)}" if s.end != ONGOING else ""
-    lines = [f"step {int(s.t)} of {int(s.max_steps)}{result}, {_whose_view(viewer)}"]
+    lines = [f"step {int(s.t)} of {int(s.max_steps)}{result}{_next_fall(s)}, {_whose_view(viewer)}"]
     lines.append("   " + " ".join(f"{column:2}" for column in range(len(codes))))
     for row, line in enumerate(codes):
         marks = [_mark(int(code), lives.get(WIDTH * row + column)) for column, code in enumerate(line)]
@@ -135,11 +138,18 @@ def text(state: Bytes, viewer: int | None = None, seat: int | None = None) -> st
     steps = "" if s.fuse <= 10 else " (a for 10 to g for 16)"
     legend = ["P0 player 0", "## rigid", "%% wood", f"o9 bomb and its steps{steps}", "** flame"]
     legend += ["+b extra bomb", "+r range", "+k kick", *([] if viewer is None else [":: fog"])]
+    legend += [_SIDES] if in_teams(s) else []
     return "\n".join([*lines, *in_lines(legend, ", ")])
 
 
 def _whose_view(viewer: int | None) -> str:
     return "full view" if viewer is None else f"as player {viewer} sees it"
+
+
+def _next_fall(s: Any) -> str:
+    """Say when the next ring turns rigid, if one will."""
+    coming = [step for step in s.collapse[: s.n_rings].tolist() if step > s.t and s.end == ONGOING]
+    return f", a ring falls at {coming[0]}" if coming else ""
 
 
 def _fog(state: Bytes, viewer: int) -> set[Cell]:
@@ -258,9 +268,10 @@ def _result(s: Any) -> str:
 def _draw_header(canvas: Canvas, s: Any, viewer: int | None, seat: int | None) -> None:
     """Draw the step or how the game came out, whose view this is, and what each player carries as far as it knows."""
     y = 0.42
-    label = f"step {int(s.t)}" if s.end == ONGOING else _result(s)
+    label = f"step {int(s.t)}{_next_fall(s)}" if s.end == ONGOING else _result(s)
     canvas.text(_MARGIN, y, label, _INK, 0.36, anchor="start", bold=True)
-    canvas.text(canvas.width - _MARGIN, y, _whose_view(viewer), _QUIET, 0.27, anchor="end")
+    sides = f"{_SIDES}, " if in_teams(s) else ""
+    canvas.text(canvas.width - _MARGIN, y, sides + _whose_view(viewer), _QUIET, 0.27, anchor="end")
     share = (canvas.width - 2 * _MARGIN) / int(s.players)
     for player in range(s.players):
         alive = s.alive >> player & 1

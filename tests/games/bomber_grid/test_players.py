@@ -395,3 +395,15 @@ def test_the_steps_of_a_bomb_under_a_player_stand_inside_its_rim(fuse):
     away = np.hypot((x + 0.5) / scale - left - 0.5, (y + 0.5) / scale - top - 0.53)
     assert (away < 0.3).any()
     assert not ((away >= 0.35) & (away < 0.41)).any()
+
+
+def test_picture_and_text_say_who_plays_with_whom_and_when_the_board_collapses():
+    game = bomber_grid(mode="team", collapse=[30, 50])
+    state = game.new_state()
+    game.reset(state, np.uint64(0))
+    for t, said in ((0, "a ring falls at 30"), (30, "a ring falls at 50"), (50, "")):
+        record(state, STATE).t = t
+        for shown in (game.picture(state).to_svg(), rendered(game, state, "ansi")):
+            assert "0 and 2 against 1 and 3" in shown
+            assert said in shown
+            assert said or "falls" not in shown
