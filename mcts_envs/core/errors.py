@@ -187,6 +187,26 @@ def flag(name: str, value: Any) -> bool:
     raise TypeError(f"{name} {value!r} is not True or False")
 
 
+def text(name: str, given: Any, such: str) -> str:
+    """Return ``given``, which is text; raises ``TypeError`` with such a text, if it is not."""
+    if not isinstance(given, str):
+        raise TypeError(f"{name} {given!r} is {type(given).__name__}, not text such as {such!r}")
+    return given
+
+
+def path(name: str, given: Any) -> Path:
+    """Return ``given`` as a path; raises ``TypeError`` if it is none."""
+    if not isinstance(given, (str, os.PathLike)):
+        raise TypeError(f"{name} {given!r} is {type(given).__name__}, not a path such as 'results/one'")
+    return Path(given)
+
+
+def able(name: str, given: Any, cure: str, method: str = "__call__") -> None:
+    """Check that an object has a method, by default that it can be called; raises ``TypeError`` if it has none."""
+    if not callable(getattr(given, method, None)) or (isinstance(given, type) and method != "__call__"):
+        raise TypeError(f"{name} {given!r} is {type(given).__name__}; give {cure}")
+
+
 def writable(name: str, path: Path, folder: bool = False) -> None:
     """Check, before anything is done that would be lost, that a file or a folder can be written; parents may lack.
 
