@@ -1,6 +1,7 @@
 """Wording of errors: each names the value, the bound and the cure."""
 
 import difflib
+import errno
 import linecache
 import math
 import operator
@@ -205,6 +206,11 @@ def able(name: str, given: Any, cure: str, method: str = "__call__") -> None:
     """Check that an object has a method, by default that it can be called; raises ``TypeError`` if it has none."""
     if not callable(getattr(given, method, None)) or (isinstance(given, type) and method != "__call__"):
         raise TypeError(f"{name} {given!r} is {type(given).__name__}; give {cure}")
+
+
+def room(error: OSError) -> str:
+    """Return what to do where a file cannot grow: on a full disk, or where the size of a file is limited."""
+    return "raise the limit on the size of files (ulimit -f)" if error.errno == errno.EFBIG else "make room"
 
 
 def writable(name: str, path: Path, folder: bool = False) -> None:
