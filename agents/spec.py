@@ -38,6 +38,11 @@ class AgentSpec:
     name: str
     settings: dict[str, Any] = field(default_factory=dict, hash=False)
 
+    def __post_init__(self) -> None:
+        errors.text("label", self.label, "mine")
+        errors.text("name", self.name, "mcts")
+        _check_mapping("settings", self.settings, "{'simulations': 500}")
+
     @property
     def own(self) -> bool:
         """Whether the name points to a class or a function of one's own."""
@@ -64,6 +69,11 @@ class AgentSpec:
         path = Path(rest if kind == "sb3" else str(self.settings.get("policy") or ""))
         files = (path, path.with_name(f"{path.name}.zip")) if path.name else ()
         return next((file for file in files if file.is_file()), None)
+
+
+def _check_mapping(name: str, given: Any, such: str) -> None:
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{name} {given!r} is {type(given).__name__}, not a dictionary such as {such}")
 
 
 def parse_value(text: str) -> Any:
@@ -99,12 +109,14 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
 
     Raises
     ------
-    ValueError
-        If one is not of this form, or a key comes twice.
+    ValueError, TypeError
+        If one is not of this form, or a key comes twice, or this is no list.
     """
+    if not errors.is_list(pairs):
+        raise TypeError(f"settings {pairs!r} are {type(pairs).__name__}, not a list of texts such as ['board_size=4']")
     result: dict[str, Any] = {}
     for pair in pairs:
-        key, equals, text = map(str.strip, pair.partition("="))
+        key, equals, text = map(str.strip, errors.text("setting", pair, "board_size=4").partition("="))
         if not equals or not key.isidentifier():
             raise ValueError(f"setting {pair!r} is not of the form key=value")
         if key in result:
@@ -127,7 +139,7 @@ def parse_budget(text: str | None) -> dict[str, Any]:
     ValueError, TypeError
         If there is no such budget, or its value is not a positive number.
     """
-    pairs = _split(text, ",") if text else []
+    pairs = _split(errors.text("budget", text, "simulations=1000"), ",") if text not in (None, "") else []
     if bare := [pair for pair in pairs if "=" not in pair]:
         amounts = "write simulations=1000, time=0.1 (seconds) or steps=20000 (of the model)"
         raise ValueError(f"budget {bare[0]!r} does not say of what; {amounts}")
@@ -152,7 +164,7 @@ def parse_part(text: str | None) -> tuple[int, int]:
     ValueError
         If it is none.
     """
-    found = re.fullmatch(r"(\d+)/(\d+)", text or "1/1")
+    found = re.fullmatch(r"(\d+)/(\d+)", errors.text("part", text or "1/1", "2/4"))
     number, parts = (int(found[1]), int(found[2])) if found else (0, 0)
     if not 1 <= number <= parts:
         raise ValueError(f"part {text!r} is none; write 2/4 for the second of four")
@@ -173,9 +185,12 @@ def parse_agent(text: str, limits: Mapping[str, Any] | None = None) -> AgentSpec
 
     Raises
     ------
-    ValueError
-        If there is no name, the label has spaces, or a setting is malformed.
+    ValueError, TypeError
+        If there is no name, the label has spaces, a setting is malformed, or this is no text, or ``limits`` no mapping.
     """
+    errors.text("agent", text, "mcts:simulations=500")
+    if limits is not None:
+        _check_mapping("limits", limits, "parse_budget('simulations=1000')")
     label, parts = text.strip(), _parts(text.strip())
     if given := _LABEL.fullmatch(parts[0]):
         label, parts[0] = given.groups()

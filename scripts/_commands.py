@@ -116,5 +116,7 @@ def main() -> None:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not gone:
-            print(f"error: {error.strerror}: what is printed cannot be written; make room", file=sys.stderr)
+            from mcts_envs.core.errors import room
+
+            print(f"error: {error.strerror}: what is printed cannot be written; {room(error)}", file=sys.stderr)
             sys.exit(2)

@@ -12,6 +12,7 @@ import gymnasium
 import typer
 from _commands import FULL
 
+from mcts_envs.core import errors
 from mcts_envs.core.own_code import is_own
 from mcts_envs.core.shell import quoted
 
@@ -41,9 +42,9 @@ def said(
         return f"{options[name]} {value}" if name in options else f"{name}={value}"
 
     text = _SETTING.sub(written, str(error))
-    if isinstance(error, OSError) and error.errno in FULL and "make room" not in text:
+    if isinstance(error, OSError) and error.errno in FULL and errors.room(error) not in text:
         cure = again() if again else f"give {going_on('--fresh' in sys.argv)} again"
-        text += f"; make room, then {cure}"
+        text += f"; {errors.room(error)}, then {cure}"
     return _SCRIPT.sub(lambda found: command(found[1]), text) if _hosted() else text
 
 

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -90,8 +91,10 @@ def compare(
         played then.
     """
     errors.integer("episodes", episodes, 1, MOST_EPISODES)
+    _check_types(watch, tell, every, executor, crew)
     _check(plan, sprt, merge, part)
     fresh = errors.flag("fresh", fresh)
+    folder = None if folder is None else errors.path("folder", folder)
     kept = crew is not None
     if crew is None:
         crew = Crew(plan, workers) if executor is None else RemoteCrew(plan, executor, workers or 1)
@@ -101,7 +104,7 @@ def compare(
             raise ValueError(f"sprt looks at all boards in their order, not at part {part[0]}/{part[1]}; leave one out")
     discount = 1.0 if plan.discount is None else plan.discount
     configuration = plan.configuration()
-    folder = default_folder(configuration) if folder is None else Path(folder)
+    folder = default_folder(configuration) if folder is None else folder
     errors.writable("out", folder, folder=True)
     processes, due, ended_by = crew.processes, 0.0, None
     with ExitStack() as stack:
@@ -148,6 +151,19 @@ def compare(
     return replace(found, trial=course.trial if course else None, reused=reused, signal=ended_by)
 
 
+def _check_types(watch: Any, tell: Any, every: float, executor: Any, crew: Any) -> None:
+    """Raise TypeError if who is told, or who plays, is of another kind."""
+    for name, told in (("watch", watch), ("tell", tell)):
+        if told is not None:
+            errors.able(name, told, "a function")
+    errors.number("every", every, 0.0, inf)
+    if executor is not None:
+        cure = "an object with submit(), such as ProcessPoolExecutor(4) or RayExecutor()"
+        errors.able("executor", executor, cure, "submit")
+    if crew is not None:
+        errors.able("crew", crew, "Crew(plan, 4), or workers=4 in its place", "play")
+
+
 def _check(plan: Plan, sprt: Sprt | None, merge: Sequence[Path | str], part: tuple[int, int]) -> None:
     """Raise ValueError or TypeError if what is to be compared is none, or is given as the command line takes it."""
     if not isinstance(plan, Plan):
@@ -156,6 +172,10 @@ def _check(plan: Plan, sprt: Sprt | None, merge: Sequence[Path | str], part: tup
         raise TypeError(f"sprt {sprt!r} is {type(sprt).__name__}; give Sprt(elo0=0, elo1=20)")
     if isinstance(merge, (str, Path)):
         raise TypeError(f"merge {merge!r} is one folder, not a list of them; write merge=[{str(merge)!r}]")
+    if not errors.is_list(merge):
+        raise TypeError(f"merge {merge!r} is {type(merge).__name__}, not a list of folders")
+    for other in merge:
+        errors.path("merge", other)
     if not errors.is_list(part) or len(part) != 2:
         raise TypeError(f"part {part!r} is no pair; (2, 4) is the second of four")
     errors.integer("part[0]", part[0], 1, errors.integer("part[1]", part[1], 1, MOST_EPISODES))

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.arena.storage import EPISODES, read_rows
+from mcts_envs.core import errors
 
 
 def records(folder: Path | str) -> list[dict[str, Any]]:
@@ -30,7 +31,7 @@ def records(folder: Path | str) -> list[dict[str, Any]]:
     ValueError
         If a row is damaged.
     """
-    folder = Path(folder)
+    folder = errors.path("folder", folder)
     if not (folder / EPISODES).is_file():
         raise FileNotFoundError(f"{folder} holds no results; give the folder that a comparison has printed")
     found = []

@@ -172,7 +172,16 @@ class Plan:
             If there is no agent, or one twice, or too few for the game, or one without the budget; a field has another
             type; or the environment cannot be made.
         """
+        errors.text("environment", self.environment, "LaneDefense3x3-v0")
         errors.integer("seed", self.seed, 0, 2**63 - 1)
+        for name in ("record", "replays", "cooperative"):
+            errors.flag(name, getattr(self, name))
+        errors.able("make", self.make, "a function that makes an agent of an AgentSpec")
+        if not errors.is_list(self.keep):
+            raise TypeError(f"keep {self.keep!r} is {type(self.keep).__name__}; give a tuple of names, as ('score',)")
+        if not errors.is_list(self.agents):  # a set has no order, and an iterator is read once
+            written = self.agents if isinstance(self.agents, str) else "random,my_bot.py:Bot"
+            raise TypeError(f"agents {self.agents!r} are {type(self.agents).__name__}; give parse_agents({written!r})")
         for name, kind in (("settings", Mapping), ("budget", Mapping), ("limits", Limits)):
             if not isinstance(given := getattr(self, name), kind):
                 cure = "Limits(move=5.0), in seconds" if kind is Limits else "a dictionary such as {'board_size': 4}"

@@ -17,6 +17,7 @@ from agents.arena.plan import NAMED, circumstances, files_where
 from agents.arena.replays import REPLAYS, file_of, has_replay, keep_replay, tidy_replays
 from agents.arena.rows import Key, Match, Played, Row, Transition, row_of
 from agents.locking import only_writer
+from mcts_envs.core import errors
 
 EPISODES = "episodes.jsonl"
 TRANSITIONS = "transitions.jsonl"
@@ -323,7 +324,7 @@ def written(file: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        first = "leave its folder there" if isinstance(error, FileNotFoundError) else "make room"
+        first = "leave its folder there" if isinstance(error, FileNotFoundError) else errors.room(error)
         cure = f"{first}, and the same command, without --fresh, goes on"
         raise OSError(error.errno, f"{error.strerror or error}: {file} cannot be written; {cure}") from error
 

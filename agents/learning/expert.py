@@ -134,8 +134,11 @@ def expert_iteration(
         raise TypeError(f"plan {plan!r} is {type(plan).__name__}, not a Plan; write Plan(games=256)")
     if minutes is not None:
         errors.number("minutes", minutes, 1e-3, math.inf)
+    errors.able("report", report, "a function of a text, such as print")
+    if executor is not None:
+        errors.able("executor", executor, "an object with submit(), such as ProcessPoolExecutor(4)", "submit")
     began = time.monotonic()
-    run = planned(env_id, algorithm, Path(out), None, settings, changes, start)
+    run = planned(env_id, algorithm, errors.path("out", out), None, settings, changes, start)
     errors.choice("algorithm to learn from a search with", run.algorithm, LEARNING)
     run = dataclasses.replace(run, seed=errors.integer("seed", seed, 0, 2**31 - 1))  # not that of the start
     if start is not None:

@@ -239,7 +239,7 @@ def _device(name: str) -> str:
 
     try:
         torch.empty(0, device="cpu" if name == "auto" else name).cpu()
-    except (RuntimeError, AssertionError) as error:
+    except (RuntimeError, AssertionError, TypeError) as error:
         why = str(error).partition("\n")[0]
         raise ValueError(f"device {name!r} cannot be had here ({why}); give cpu or auto, or leave it out") from error
     return name

@@ -151,8 +151,9 @@ def train(
         errors.number("minutes", minutes, _SHORTEST, math.inf)
     if timesteps is not None:
         errors.number("timesteps", timesteps, 1, _LONGEST)
+    tensorboard, progress = errors.flag("tensorboard", tensorboard), errors.flag("progress", progress)
     changes = {**dictionary("changes", changes), **given(n_envs=n_envs, n_timesteps=timesteps)}
-    run = planned(env_id, algorithm, Path(out), seed, settings, changes, resume, start)
+    run = planned(env_id, algorithm, errors.path("out", out), seed, settings, changes, resume, start)
     if (run.out / PLAN).is_file() and (run.out / "games").is_dir():
         raise FileExistsError(f"{run.out} holds an expert iteration, which would be lost; give another --out")
     protect(run)

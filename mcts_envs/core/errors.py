@@ -1,6 +1,7 @@
 """Wording of errors: each names the value, the bound and the cure."""
 
 import difflib
+import errno
 import linecache
 import math
 import operator
@@ -185,6 +186,31 @@ def flag(name: str, value: Any) -> bool:
     if isinstance(value, (bool, np.bool_)) or (hasattr(value, "__index__") and not np.ndim(value) and value in (0, 1)):
         return bool(value)
     raise TypeError(f"{name} {value!r} is not True or False")
+
+
+def text(name: str, given: Any, such: str) -> str:
+    """Return ``given``, which is text; raises ``TypeError`` with such a text, if it is not."""
+    if not isinstance(given, str):
+        raise TypeError(f"{name} {given!r} is {type(given).__name__}, not text such as {such!r}")
+    return given
+
+
+def path(name: str, given: Any) -> Path:
+    """Return ``given`` as a path; raises ``TypeError`` if it is none."""
+    if not isinstance(given, (str, os.PathLike)):
+        raise TypeError(f"{name} {given!r} is {type(given).__name__}, not a path such as 'results/one'")
+    return Path(given)
+
+
+def able(name: str, given: Any, cure: str, method: str = "__call__") -> None:
+    """Check that an object has a method, by default that it can be called; raises ``TypeError`` if it has none."""
+    if not callable(getattr(given, method, None)) or (isinstance(given, type) and method != "__call__"):
+        raise TypeError(f"{name} {given!r} is {type(given).__name__}; give {cure}")
+
+
+def room(error: OSError) -> str:
+    """Return what to do where a file cannot grow: on a full disk, or where the size of a file is limited."""
+    return "raise the limit on the size of files (ulimit -f)" if error.errno == errno.EFBIG else "make room"
 
 
 def writable(name: str, path: Path, folder: bool = False) -> None:

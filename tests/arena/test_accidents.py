@@ -442,11 +442,12 @@ except OSError as error:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs RLIMIT_FSIZE")
-def test_a_full_disk_is_named_and_the_same_command_goes_on(tmp_path: Path) -> None:
+def test_a_limit_on_the_size_of_files_is_named_and_the_same_command_goes_on(tmp_path: Path) -> None:
     code = _FULL.format(size=12345, folder=str(tmp_path))
     path = {**os.environ, "PYTHONPATH": str(ROOT)}
     said = subprocess.run([sys.executable, "-c", code], env=path, capture_output=True, text=True, check=True)
-    assert "jsonl cannot be written; make room, and the same command, without --fresh, goes on" in said.stdout
+    cure = "raise the limit on the size of files (ulimit -f), and the same command, without --fresh, goes on"
+    assert f"jsonl cannot be written; {cure}" in said.stdout
     plan = hostile("good", record=True)
     result = compare(plan, 40, folder=tmp_path)
     assert result.reused > 0

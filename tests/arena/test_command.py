@@ -126,7 +126,9 @@ def test_cures_are_what_one_writes_on_a_command_line(monkeypatch: pytest.MonkeyP
     assert said(full).endswith("left on device: 'exact.md'; make room, then give the same command again")
     monkeypatch.setattr(sys, "argv", ["mcts-envs tune", "ID", "--fresh"])
     assert said(full).endswith("make room, then give the same command without --fresh again")
-    assert said(OSError(errno.EFBIG, "File too large: make room, and go on")).endswith("make room, and go on")
+    limited, cure = OSError(errno.EFBIG, "File too large", "a.zip"), "raise the limit on the size of files (ulimit -f)"
+    assert said(limited).endswith(f"; {cure}, then give the same command without --fresh again")
+    assert said(OSError(errno.EFBIG, f"File too large: {cure}, and go on")).endswith(f"{cure}, and go on")
     assert said(OSError(errno.EACCES, "Permission denied", "exact.md")).endswith("'exact.md'")
 
 

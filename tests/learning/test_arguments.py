@@ -22,6 +22,9 @@ LANE = "LaneDefense3x3-v0"
         ({"changes": {"n_timesteps": True}}, ValueError, "n_timesteps True is no number of steps"),
         ({"changes": ["n_envs=4"]}, TypeError, "changes ['n_envs=4'] is list, not a dictionary, as {'name': value}"),
         ({"settings": "seat=all"}, TypeError, "settings 'seat=all' is str, not a dictionary"),
+        ({"progress": "no"}, TypeError, "progress 'no' is not True or False"),
+        ({"tensorboard": "no"}, TypeError, "tensorboard 'no' is not True or False"),
+        ({"device": True}, ValueError, "device True cannot be had here"),
     ],
 )
 def test_what_is_no_number_of_steps_and_no_dictionary_is_refused(tmp_path, asked, error, words):
@@ -33,6 +36,25 @@ def test_what_is_no_number_of_steps_and_no_dictionary_is_refused(tmp_path, asked
 def test_a_plan_that_is_none_is_refused(tmp_path):
     with pytest.raises(TypeError, match=re.escape("plan {'games': 2} is dict, not a Plan; write Plan(games=256)")):
         expert_iteration(LANE, "ppo", out=tmp_path / "out", plan={"games": 2})
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"executor": "ray"}, "executor 'ray' is str; give an object with submit()"),
+        ({"report": True}, "report True is bool; give a function of a text"),
+    ],
+)
+def test_who_plays_or_is_told_must_be_able_to(tmp_path, asked, words):
+    with pytest.raises(TypeError, match=re.escape(words)):
+        expert_iteration(LANE, "ppo", out=tmp_path / "out", **asked)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("training", [train, expert_iteration])
+def test_a_folder_that_is_no_path_is_refused(training):
+    with pytest.raises(TypeError, match="out 3 is int, not a path such as 'results/one'"):
+        training(LANE, "ppo", out=3)
 
 
 @pytest.fixture

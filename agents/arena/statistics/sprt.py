@@ -142,7 +142,8 @@ def parse_sprt(text: str) -> Sprt:
     ValueError, TypeError
         If there is no such setting, or a value is none.
     """
-    given = parse_settings([part for part in text.split(",") if part.strip()])
+    parts = errors.text("sprt", text, "elo0=0,elo1=20").split(",")
+    given = parse_settings([part for part in parts if part.strip()])
     for name in given:
         if name not in (known := [field.name for field in fields(Sprt)]):
             raise ValueError(errors.unknown("sprt setting", name, known))
