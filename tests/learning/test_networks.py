@@ -382,3 +382,24 @@ def test_a_policy_whose_classes_were_renamed_does_not_play_as_another_network(tm
     monkeypatch.delattr(module, "Own" if name == "policy_class" else "Bent")
     with pytest.raises(ValueError, match=rf"has a {name} that cannot be made here \(Can't get attr.*; bring back"):
         storage.load(path, "ppo")
+
+
+def test_actions_that_do_not_count_from_0_are_refused_however_they_are_to_play(tmp_path):
+    """Stable-Baselines3 plays 0, 1, 2 in a space of 1, 2, 3: which of them was learned, nobody knows."""
+
+    class FromOne(gymnasium.ActionWrapper):
+        action_space = gymnasium.spaces.Discrete(2, start=1)
+
+        def action(self, action):
+            return min(action, 1)
+
+    pytest.importorskip("stable_baselines3")
+    model = algorithm_class("ppo")("MlpPolicy", FromOne(gymnasium.make("CartPole-v1")), device="cpu")
+    model.save(tmp_path / "own.zip")
+    for play in (
+        lambda: agents.make(f"sb3:{tmp_path / 'own.zip'}"),
+        lambda: agents.export(tmp_path / "own.zip"),
+        lambda: agents.make("puct", policy=model),
+    ):
+        with pytest.raises(ValueError, match=r"start=1\), of which .* plays 0 to 1: train one in .*action \+ 1, Discr"):
+            play()
