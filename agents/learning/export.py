@@ -9,6 +9,7 @@ from gymnasium import spaces
 
 from agents.learning.saved import network as networks
 from agents.learning.saved import normalizing, storage
+from agents.learning.saved.fitting import check_actions
 from agents.learning.saved.network import Layer, Network, NotLayersError, check_numbers
 from agents.learning.saved.policy import NetworkPolicy, Policy
 from agents.learning.saved.recurrent import refuse
@@ -114,8 +115,7 @@ def network_of(policy: Any, path: Path) -> Network:
 
 
 def _check_extractor(policy: Any, path: Path) -> None:
-    if not isinstance(policy.action_space, spaces.Discrete):
-        raise ValueError(f"{path} has actions {policy.action_space}; only policies of Discrete ones will do")
+    check_actions(path, policy.action_space)
     whole = policy.q_net if hasattr(policy, "q_net") else getattr(policy, "quantile_net", policy)
     kind = type(whole.features_extractor).__name__
     if kind != "FlattenExtractor" or not isinstance(policy.observation_space, spaces.Box):

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from agents.learning.export import plain_arrays
 from agents.learning.saved import normalizing, storage
+from agents.learning.saved.fitting import check_actions
 from agents.learning.saved.network import SUFFIX
 from agents.learning.saved.policy import Policy, read_network
 from agents.learning.saved.recognizing import algorithm_in
@@ -52,10 +53,16 @@ def quickest(policy: Policy) -> Policy:
     """Return a policy as it plays fastest: as plain arrays, if its network can be said so.
 
     One forward for one state takes PyTorch and Stable-Baselines3 some ten times as long.
+
+    Raises
+    ------
+    ValueError
+        If its actions are not numbers from 0 on.
     """
-    if isinstance(policy, storage.SavedPolicy) and policy.action_count and not remembers(policy):
-        return plain_arrays(policy)
-    return policy
+    if not isinstance(policy, storage.SavedPolicy):
+        return policy
+    check_actions(policy.path, policy.model.action_space)
+    return policy if remembers(policy) else plain_arrays(policy)
 
 
 def load_shipped(game: Game, name: str) -> Policy:

@@ -364,3 +364,42 @@ def test_a_policy_whose_classes_were_edited_is_not_called_damaged(tmp_path, monk
     monkeypatch.setattr(net, "size", 4)
     with pytest.raises(ValueError, match=r"weights of another network than .* size mismatch .*; bring back"):
         storage.load(path)
+
+
+@pytest.mark.filterwarnings("ignore:Could not deserialize")
+@pytest.mark.parametrize("name", ["policy_class", "policy_kwargs"])
+def test_a_policy_whose_classes_were_renamed_does_not_play_as_another_network(tmp_path, monkeypatch, name):
+    """Stable-Baselines3 goes on with the default network, which has the same weights."""
+    pytest.importorskip("stable_baselines3")
+    (tmp_path / "renamed_net.py").write_text(
+        "import torch\nfrom stable_baselines3.common.policies import ActorCriticPolicy\n\n\n"
+        "class Bent(torch.nn.Sigmoid):\n    pass\n\n\nclass Own(ActorCriticPolicy):\n    pass\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("renamed_net")
+    own = {"policy": module.Own} if name == "policy_class" else {"policy_kwargs": {"activation_fn": module.Bent}}
+    path = untrained(tmp_path / "own.zip", **own)
+    monkeypatch.delattr(module, "Own" if name == "policy_class" else "Bent")
+    with pytest.raises(ValueError, match=rf"has a {name} that cannot be made here \(Can't get attr.*; bring back"):
+        storage.load(path, "ppo")
+
+
+def test_actions_that_do_not_count_from_0_are_refused_however_they_are_to_play(tmp_path):
+    """Stable-Baselines3 plays 0, 1, 2 in a space of 1, 2, 3: which of them was learned, nobody knows."""
+
+    class FromOne(gymnasium.ActionWrapper):
+        action_space = gymnasium.spaces.Discrete(2, start=1)
+
+        def action(self, action):
+            return min(action, 1)
+
+    pytest.importorskip("stable_baselines3")
+    model = algorithm_class("ppo")("MlpPolicy", FromOne(gymnasium.make("CartPole-v1")), device="cpu")
+    model.save(tmp_path / "own.zip")
+    for play in (
+        lambda: agents.make(f"sb3:{tmp_path / 'own.zip'}"),
+        lambda: agents.export(tmp_path / "own.zip"),
+        lambda: agents.make("puct", policy=model),
+    ):
+        with pytest.raises(ValueError, match=r"start=1\), of which .* plays 0 to 1: train one in .*action \+ 1, Discr"):
+            play()

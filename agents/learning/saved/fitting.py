@@ -62,6 +62,20 @@ def check_board(path: Path, about: Mapping[str, Any], game: Game) -> None:
             )
 
 
+def check_actions(path: Path, space: Any) -> None:
+    """Raise ``ValueError`` unless the actions of a policy are numbers from 0 on, as Stable-Baselines3 plays them."""
+    if not isinstance(space, spaces.Discrete):
+        raise ValueError(
+            f"{path} has actions {space}; only policies of Discrete ones will do: train one in a wrapper that numbers "
+            "them, as gymnasium.wrappers.DiscretizeAction(env, bins)"
+        )
+    if space.start:
+        raise ValueError(
+            f"{path} has actions {space}, of which Stable-Baselines3 plays 0 to {space.n - 1}: train one in "
+            f"gymnasium.wrappers.TransformAction(env, lambda action: action + {space.start}, Discrete({space.n}))"
+        )
+
+
 def sees_alike_anywhere(game: Game, observation: str) -> bool:
     """Return whether an observation of a game is the same on any board."""
     return bool(game.variants.get(observation, {}).get("any_board", False))
