@@ -225,10 +225,13 @@ def test_who_hunts_keeps_to_where_a_way_leads_inside_when_the_board_collapses(du
         assert more == pytest.approx([-0.6 * peril, 0.3 * peril])
 
 
-def test_anybody_mixes_the_others():
-    game = bomber_grid()
+@pytest.mark.parametrize("collapse", [(), (50, 62, 74, 86)])
+def test_anybody_mixes_the_others(collapse):
+    game = bomber_grid(collapse=collapse)
     mixed, parts = game.variant("anybody"), [game.variant(name) for name in ("rule_based", "careful", "random_safe")]
     for state in some_states(game, 20):
+        t = record(state, STATE).t
+        careful = 0.9 if any(0 < fall - t <= 12 for fall in collapse) else 0.45
         for player in range(4):
             if game.active(state) >> player & 1:
                 weights = np.zeros((4, 6))
@@ -237,7 +240,7 @@ def test_anybody_mixes_the_others():
                 shares = weights[1:] / weights[1:].sum(1, keepdims=True)
                 if weights[3].all() and weights[2].all():
                     continue  # nothing is safe: the others' advice is arbitrary
-                assert weights[0] == pytest.approx(0.45 * shares[0] + 0.45 * shares[1] + 0.1 * shares[2])
+                assert weights[0] == pytest.approx((0.9 - careful) * shares[0] + careful * shares[1] + 0.1 * shares[2])
 
 
 # Presets.

@@ -113,7 +113,7 @@ def test_what_is_hidden_changes_nothing(settings):
 def test_what_is_hidden_is_neither_drawn_nor_advised():
     rng, differ = np.random.default_rng(3), 0
     names = ("random_safe", "careful", "rule_based", "anybody")
-    for settings in ({}, {"mode": "team", "view": 3}):
+    for settings in ({}, {"mode": "team", "view": 3, "collapse": [40, 60, 80, 100]}):
         for player in range(4):
             game = bomber_grid(viewer=player, mask="safe", **settings)
             for state in some_states(game, 5, seed=player):
@@ -282,6 +282,44 @@ def test_on_its_bomb_the_wary_one_of_the_literature_leaves_only_where_it_sees_a_
     state = state_from_position(game, corridor([[0, 0, 0, 9, 2, 0]], ammo=0, column=0))
     game.variant(name).advise(state, 0, weights)
     assert np.flatnonzero(weights).tolist() == moves
+
+
+@pytest.mark.parametrize(
+    ("steps", "column", "moves"),
+    [
+        (13, 3, [3]),  # left, to an item
+        (12, 3, [4]),  # right, along the border, to the only way inside
+        (12, 6, [2]),  # down and inside
+    ],
+)
+def test_the_careful_player_is_inside_when_a_ring_falls(steps, column, moves):
+    game = bomber_grid(mode="duel", board_size=8, n_rigid=16, n_wood=16, n_items=10, collapse=[steps])
+    board = np.zeros((8, 8), int)
+    board[1, :6] = 1
+    board[0, column], board[6, 6] = 10, 11
+    agents = [[1, 0, column, 0, 2, 0], [1, 6, 6, 1, 2, 0]]
+    board[0, 1] = 6
+    given = {"board": board.tolist(), "items": [], "agents": agents, "bombs": [], "flames": [], "step_count": 0}
+    weights = np.zeros(6)
+    game.variant("careful").advise(state_from_position(game, given), 0, weights)
+    assert np.flatnonzero(weights).tolist() == moves
+
+
+def test_the_careful_player_stays_inside_before_a_ring_falls():
+    game = bomber_grid(collapse=[40])
+    advised, stayed = game.variant("careful"), 0
+    weights, actions, rewards = np.zeros(6), np.zeros(4, np.int64), np.zeros(4)
+    for seed in range(10):
+        state, rng = game.new_state(), np.random.default_rng(seed)
+        game.reset(state, np.uint64(seed))
+        while record(state, STATE).t < 40:
+            for player in range(4):
+                advised.advise(state, player, weights)
+                actions[player] = rng.choice(6, p=weights / weights.sum())
+            before = int(record(state, STATE).alive).bit_count()
+            game.step(state, actions, rewards)
+        stayed += int(record(state, STATE).alive).bit_count() == before
+    assert stayed >= 9
 
 
 def test_the_careful_player_beats_random_safe_ones():

@@ -1,9 +1,13 @@
-"""A player that never walks into fire that it could foresee: a list of rules, the first that applies decides."""
+"""A player that never walks into fire that it could foresee: a list of rules, the first that applies decides.
+
+Where the board collapses it goes inside in time, and stays there.
+"""
 
 import numpy as np
 
 from mcts_envs.core.contract import ADVISE, BYTES, types
 from mcts_envs.core.kernel import kernel, record
+from mcts_envs.games.bomber_grid.players.falls import falls_soon, lasting
 from mcts_envs.games.bomber_grid.players.random_safe import weigh
 from mcts_envs.games.bomber_grid.rules.bits import (
     BOARD,
@@ -12,6 +16,7 @@ from mcts_envs.games.bomber_grid.rules.bits import (
     common,
     has,
     pair,
+    single,
     without,
 )
 from mcts_envs.games.bomber_grid.rules.board import seen_items
@@ -41,6 +46,19 @@ def towards(state, player, moves, goals, walk, steps):
     return 0
 
 
+@kernel(types.int64(BYTES, types.int64, types.int64, BOARD, BOARD))
+def _inside(state, player, moves, seen, walk):
+    """Return those among some moves that lead to where the next ring's fall is outlasted, or stay there, as bits."""
+    here = np.int64(record(state, STATE).stands[player])
+    stays = common(lasting(state, seen), both(walk, single(here)))
+    if not has(stays, here):
+        return towards(state, player, moves, stays, walk, FAR)
+    for move in range(1, 5):
+        if moves >> move & 1 and not has(stays, next_cell(here, move)):
+            moves &= ~(1 << move)
+    return moves
+
+
 @kernel(types.int64(BYTES, types.int64, BOARD, BOARD, types.int64))
 def decide(state, player, seen, burnt, moves):
     """Return the moves between which the player does not care, among those that are safe, as bits."""
@@ -50,6 +68,9 @@ def decide(state, player, seen, burnt, moves):
     for move in range(1, 5):
         if moves >> move & 1 and not has(walk, next_cell(here, move)):
             moves &= ~(1 << move)
+    if falls_soon(s):
+        inside = _inside(state, player, moves, seen, walk)
+        moves = inside if inside else moves
     if has(burnt, here):
         out = towards(state, player, moves, without(walk, burnt), walk, FAR)
         return out if out else moves & ~(1 << LAY)

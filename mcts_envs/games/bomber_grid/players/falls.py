@@ -47,20 +47,34 @@ def _next_fall(s):
     return np.int64(s.n_rings)
 
 
-@kernel(BOARD(BYTES, types.int64))
-def lasting(state, number):
+@kernel()
+def falls_soon(s):
+    """Return whether a ring turns rigid in so few steps that only the way inside counts."""
+    number = _next_fall(s)
+    return number < s.n_rings and s.collapse[number] - s.t <= NEAR
+
+
+@kernel(BOARD(BYTES, types.int64, BOARD))
+def _lasting(state, number, seen):
     """Return the cells that lead, after the fall of a ring, to such as outlast the next one, and so on to the last.
 
-    Rings whose fall leaves no cell open are outlasted by nobody, and left out.
+    Rings whose fall leaves no cell open are outlasted by nobody, and left out. Cells out of sight are taken for open.
     """
     s = record(state, STATE)
-    still, led = without((EVERY_LOW, EVERY_HIGH), both(pair(s.outside), pair(s.rigid))), (ZERO, ZERO)
+    still = without((EVERY_LOW, EVERY_HIGH), both(pair(s.outside), common(pair(s.rigid), seen)))
+    led = (ZERO, ZERO)
     for last in range(s.n_rings - 1, number - 1, -1):
         after = still
         for fallen in range(last + 1):
             after = without(after, ring(s.board_size, fallen))
         led = flood(led, after) if any_of(led) else after
     return led
+
+
+@kernel(BOARD(BYTES, BOARD))
+def lasting(state, seen):
+    """Return the cells to be in when the next ring falls, for who takes what it does not see for open."""
+    return _lasting(state, _next_fall(record(state, STATE)), seen)
 
 
 @kernel(types.int64(BYTES, types.int64, BOARD, types.boolean))
@@ -103,7 +117,7 @@ def add_perils(state, values):
     number = _next_fall(s)
     if number == s.n_rings or s.end != ONGOING:
         return
-    wanted, left = lasting(state, number), np.int64(s.collapse[number]) - s.t
+    wanted, left = _lasting(state, number, (EVERY_LOW, EVERY_HIGH)), np.int64(s.collapse[number]) - s.t
     for player in range(s.players):
         if not is_alive(s, player):
             continue
