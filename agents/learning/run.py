@@ -13,6 +13,7 @@ from agents.learning.algorithms import algorithm_class
 from agents.learning.hyperparameters import Hyperparameters, hyperparameters, named, resolved
 from agents.learning.saved import normalizing, storage
 from agents.learning.saved.fitting import check_board, layout
+from agents.learning.saved.reading import read_model
 from mcts_envs.core import errors
 from mcts_envs.registry import find
 
@@ -228,7 +229,7 @@ def made(run: Run, env: "VecEnv", log: str | None, device: str | None = None) ->
     check_board(run.resume, run.about, env.get_attr("game", 0)[0])
     _check_fixed(run.resume, run.about, run)
     del arguments["policy"]
-    model = storage.read_model(run.resume, run.algorithm, env=env, device=device, **more, **arguments)
+    model = read_model(run.resume, run.algorithm, env=env, device=device, **more, **arguments)
     storage.check_sidecar(run.resume, run.about, model)
     return model
 
@@ -261,7 +262,7 @@ def begin(run: Run, model: "BaseAlgorithm") -> None:
         return
     check_board(run.start, run.begun, env.get_attr("game", 0)[0])
     _check_fixed(run.start, run.begun, run)
-    found = storage.read_model(run.start, run.algorithm)
+    found = read_model(run.start, run.algorithm)
     storage.check_sidecar(run.start, run.begun, found)
     model.policy.load_state_dict(found.policy.state_dict())
     if isinstance(env, VecNormalize) and run.begun.get("normalization"):
