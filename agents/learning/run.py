@@ -115,9 +115,11 @@ def planned(
 
 def dictionary(name: str, value: Mapping[str, Any] | None) -> Mapping[str, Any]:
     """Return settings by name, none for None; raise ``TypeError`` if these are none."""
-    if not isinstance(value or {}, Mapping):
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
         raise TypeError(f"{name} {value!r} is {type(value).__name__}, not a dictionary, as {{'name': value}}")
-    return value or {}
+    return value
 
 
 def _check_own(path: Path, about: Mapping[str, Any]) -> None:

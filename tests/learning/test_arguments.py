@@ -4,6 +4,7 @@ import re
 import signal
 import sys
 
+import numpy as np
 import pytest
 
 from agents.learning.algorithms import ALGORITHMS, algorithm_class
@@ -22,6 +23,8 @@ LANE = "LaneDefense3x3-v0"
         ({"changes": {"n_timesteps": True}}, ValueError, "n_timesteps True is no number of steps"),
         ({"changes": ["n_envs=4"]}, TypeError, "changes ['n_envs=4'] is list, not a dictionary, as {'name': value}"),
         ({"settings": "seat=all"}, TypeError, "settings 'seat=all' is str, not a dictionary"),
+        ({"settings": False}, TypeError, "settings False is bool, not a dictionary"),
+        ({"settings": np.zeros(2)}, TypeError, "is ndarray, not a dictionary"),
         ({"progress": "no"}, TypeError, "progress 'no' is not True or False"),
         ({"tensorboard": "no"}, TypeError, "tensorboard 'no' is not True or False"),
         ({"device": True}, ValueError, "device True cannot be had here"),

@@ -98,7 +98,9 @@ def picture(state: Bytes, viewer: int | None = None, seat: int | None = None) ->
         elif not s.alive >> player & 1 and viewer in (None, player):
             _draw_grave(board.at(column + 0.5, row + 0.5), player)
     _draw_header(canvas, s, viewer, seat)
-    canvas.text(_MARGIN, canvas.height - 0.2, _ITEMS, _QUIET, 0.22, anchor="start")
+    canvas.text(_MARGIN, canvas.height - 0.2, _ITEMS, _QUIET, 0.2, anchor="start")
+    if in_teams(s):
+        canvas.text(canvas.width - _MARGIN, canvas.height - 0.2, _SIDES, _QUIET, 0.2, anchor="end")
     return canvas
 
 
@@ -270,8 +272,7 @@ def _draw_header(canvas: Canvas, s: Any, viewer: int | None, seat: int | None) -
     y = 0.42
     label = f"step {int(s.t)}{_next_fall(s)}" if s.end == ONGOING else _result(s)
     canvas.text(_MARGIN, y, label, _INK, 0.36, anchor="start", bold=True)
-    sides = f"{_SIDES}, " if in_teams(s) else ""
-    canvas.text(canvas.width - _MARGIN, y, sides + _whose_view(viewer), _QUIET, 0.27, anchor="end")
+    canvas.text(canvas.width - _MARGIN, y, _whose_view(viewer), _QUIET, 0.27, anchor="end")
     share = (canvas.width - 2 * _MARGIN) / int(s.players)
     for player in range(s.players):
         alive = s.alive >> player & 1

@@ -1,5 +1,7 @@
 """Bomber grid: what players know, the players that it brings, its faces and its pictures."""
 
+import itertools
+import re
 import warnings
 
 import gymnasium as gym
@@ -445,3 +447,16 @@ def test_picture_and_text_say_who_plays_with_whom_and_when_the_board_collapses()
             assert "0 and 2 against 1 and 3" in shown
             assert said in shown
             assert said or "falls" not in shown
+
+
+def test_words_of_a_picture_do_not_overlap_on_the_smallest_board():
+    game = bomber_grid(mode="team", board_size=7, n_rigid=6, n_wood=6, n_items=4, collapse=[130])
+    state = game.new_state()
+    game.reset(state, np.uint64(0))
+    record(state, STATE).t = 120
+    lines = {}
+    for at in re.findall(r'<text x="([\d.]+)" y="([\d.]+)" .*?textLength="([\d.]+)"', game.picture(state).to_svg()):
+        x, y, length = map(float, at)
+        lines.setdefault(round(y, 1), []).append((x, x + length))
+    for spans in map(sorted, lines.values()):
+        assert all(end < start for (_, end), (start, _) in itertools.pairwise(spans))
