@@ -161,8 +161,8 @@ def parse_part(text: str | None) -> tuple[int, int]:
 
     Raises
     ------
-    ValueError
-        If it is none.
+    ValueError, TypeError
+        If it is none, or no text.
     """
     found = re.fullmatch(r"(\d+)/(\d+)", errors.text("part", text or "1/1", "2/4"))
     number, parts = (int(found[1]), int(found[2])) if found else (0, 0)

@@ -1,6 +1,6 @@
 """A player that never walks into fire that it could foresee: a list of rules, the first that applies decides.
 
-Where the board collapses it goes inside in time, and stays there.
+Shortly before a ring of the board falls it makes for the cells that stay, which others may keep it from.
 """
 
 import numpy as np
