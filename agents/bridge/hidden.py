@@ -94,6 +94,7 @@ class Hidden:
         self._outside = [veil for veil in live.veils if not any(veil is layer for layer in beneath)]
         self._said: Any = live.seen, live.infos
         self.time_limit: float = live.time_limit
+        self._courses: int = live.courses
         self._luck: int = live.luck
         self._how: dict[int, str] = {}
         self._deciding = Lock()
@@ -156,7 +157,7 @@ class Hidden:
             return AS_IT_IS
         pool = self._pool(observer)
         if pool.particles or not game.notes.get(("never alike", name)):  # else none fits from another reset
-            pool.extend(self.time_limit)
+            pool.extend(self.time_limit, self._courses)
         if pool.kept:
             return SINCE if pool.from_here else SAMPLED
         pool.begin_here(*self._said)

@@ -20,6 +20,7 @@ from agents.bridge.kinds import in_cycle
 from agents.bridge.layers import innermost, peeled
 from agents.bridge.means import copier_of
 from agents.bridge.observation_wrappers import lenses_in_turn, lenses_of, looking, through, veils_of
+from agents.bridge.pool import PARTICLES
 from agents.bridge.refusing import refused
 from agents.bridge.remembering import History, Remember, RememberMoves, RememberTurns, fingerprint
 from agents.bridge.states import ForeignState
@@ -81,7 +82,7 @@ class _Live:
     """What is so of every live environment until it is said otherwise.
 
     It is ``silent`` where it does not say again what it has shown, and nothing else knows. ``time_limit`` is that of a
-    search of it, in seconds; by ``luck`` is drawn what it hides.
+    search of it, in seconds; by ``luck`` is drawn what it hides, from among so many ``courses`` of the game.
     """
 
     version = 0
@@ -89,6 +90,7 @@ class _Live:
     together = False
     time_limit = math.inf
     luck = 0
+    courses = PARTICLES
     wrappers: Any = ()
     looks: Any = (), ()
     seen: Any

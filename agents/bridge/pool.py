@@ -60,15 +60,15 @@ class Pool:
     def __init__(self, game: ForeignGame, history: History, agent: Any, luck: int) -> None:
         self._game, self._history, self._agent = game, history, agent
         self._chance = np.random.default_rng(luck)
-        self._time = -1
+        self._time, self._wanted = -1, PARTICLES
         self._odds = 1.0  # of a course from another reset on to show the same
         self._until = self._given_up = math.inf
         self.particles: list[Played] = []
         self.tried = self.kept = 0
         self.from_here = False
 
-    def extend(self, time_limit: float = math.inf) -> None:
-        """Bring the courses to where the game is now, for a search that may take so many seconds.
+    def extend(self, time_limit: float = math.inf, wanted: int = PARTICLES) -> None:
+        """Bring so many courses to where the game is now, for a search that may take so many seconds.
 
         What a first search has found out before, how to copy and what is hidden, may have taken longer: courses are
         looked for all the same.
@@ -78,7 +78,7 @@ class Pool:
             return
         began = time.perf_counter()
         self._until, self._given_up = (began + share * time_limit for share in (_SHARE, _PATIENCE))
-        self.tried = 0
+        self.tried, self._wanted = 0, wanted
         with chance_apart(self._draw()):
             found = self._gone_on(now) if self.particles else []
             self._odds *= len(found) / self.tried if found else 1.0 / max(1, self.tried)
@@ -105,7 +105,7 @@ class Pool:
 
     def _enough(self, found: int, least: int) -> bool:
         """Say whether no more courses are to be tried: once the time is over one is enough, but so many are tried."""
-        if found >= PARTICLES or self.tried >= TRIES or (self.tried and time.perf_counter() > self._given_up):
+        if found >= self._wanted or self.tried >= TRIES or (self.tried and time.perf_counter() > self._given_up):
             return True
         return (found > 0 or self.tried >= least) and time.perf_counter() > self._until
 

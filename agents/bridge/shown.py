@@ -9,6 +9,9 @@ from agents.bridge.copying.copies import Copy
 from agents.bridge.layers import turns_of
 from agents.bridge.live import view
 
+COURSES = 20
+"""Courses of the game from which one is drawn for one look."""
+
 
 def redrawn(env: Any, chance: random.Random) -> Any:
     """Return a copy of an environment, without wrappers, in which what the player to move cannot know is drawn anew.
@@ -23,7 +26,9 @@ def redrawn(env: Any, chance: random.Random) -> Any:
     """
     seen = view(env)
     game: Any = seen.game
-    state: Any = seen.state.copy()
+    live: Any = seen.state
+    live.courses = COURSES
+    state = live.copy()
     game.determinize(state, seen.player, chance.getrandbits(63))
     if not (isinstance(env, AECEnv) and isinstance(state.env, ParallelEnv)):
         return state.env

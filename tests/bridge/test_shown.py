@@ -8,7 +8,7 @@ from pettingzoo import ParallelEnv
 from pettingzoo.utils.conversions import parallel_to_aec
 
 import agents
-from agents.bridge.shown import redrawn
+from agents.bridge.shown import COURSES, redrawn
 
 
 class Cards(ParallelEnv):
@@ -47,6 +47,7 @@ def test_who_comes_later_is_shown_turns_and_neither_cards_nor_choices_of_others(
     own = env.unwrapped.cards[2]
     assert {(copy.agent_selection, copy.observe("c"), copy.unwrapped.cards[2]) for copy in shown} == {("c", own, own)}
     assert {(copy._actions["a"], copy._actions["b"]) for copy in shown} > {(1, 1), (4, 4)}
+    assert env.history.pools["c"].kept == COURSES
     assert len({tuple(copy.unwrapped.cards) for copy in shown}) == 4
     assert all(copy._observations == copy.unwrapped._seen() for copy in shown)
     copy = shown[0]
