@@ -36,10 +36,7 @@ def command(folder: Path, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     line = [sys.executable, str(ROOT / "scripts" / "compare.py"), *arguments]
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    # A process that ignores Ctrl-C, as all that a shell starts in the background do, hands that down.
-    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(line, cwd=folder, env=environment, start_new_session=True, **streams) as process:  # type: ignore[call-overload]
-        signal.signal(signal.SIGINT, previous)
         try:
             yield process
         finally:
