@@ -53,7 +53,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGHUP"])
+@pytest.mark.parametrize("name", [pytest.param("SIGINT", marks=pytest.mark.slow), "SIGHUP"])
 def test_what_a_terminal_sends_is_not_for_processes_that_begin(tmp_path, name):
     script, home = tmp_path / "begun.py", Path(__file__).resolve().parents[2]
     script.write_text(_BEGUN)

@@ -62,6 +62,7 @@ def test_agents_play_the_richer_game(name):
             break
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "size", "games", "published"),
     [

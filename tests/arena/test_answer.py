@@ -94,6 +94,7 @@ def of_old(content):
     return b"".join([json.dumps(changed).encode() + b"\n", *rows])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [b"", b'{"error": null, "se'])
 def test_games_of_old_in_the_folder_do_not_take_the_place_of_those_beside_the_page(tmp_path, end):
     played(tmp_path, 1.0, 1)
@@ -105,6 +106,7 @@ def test_games_of_old_in_the_folder_do_not_take_the_place_of_those_beside_the_pa
     assert there == {file: file.read_bytes() for file in there}
 
 
+@pytest.mark.slow
 def test_rows_of_other_code_are_not_mixed_with_those_of_now(tmp_path, capsys):
     before = played(tmp_path, 1.0, 1).entries
     packed = list((tmp_path / "data" / "small").glob("*.jsonl.gz"))

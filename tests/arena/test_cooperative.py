@@ -111,6 +111,7 @@ def test_two_agents_are_tested_by_what_they_are_paid(tmp_path):
     assert len(report.rows) < 200
 
 
+@pytest.mark.slow
 def test_an_agent_is_tuned_in_all_seats(tmp_path):
     agent = parse_agent("mcts", {"simulations": 9})
     tuning = Tuning(HERE, agent, (parse_parameter("horizon=1:2"),), 3, budget={"simulations": 9}, cooperative=True)

@@ -201,6 +201,7 @@ def test_two_runs_of_other_tables_keep_what_each_other_found(tmp_path):
     assert {*Record.read(tmp_path / "data" / "small.jsonl").entries} == {*whole.entries, *cells}
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_after_kill_9(tmp_path):
     command = [sys.executable, "scripts/reproduce.py", "lane", "--only", "5", "--scale", "0.01", "--workers", "1"]
     command += ["--out", str(tmp_path / "out"), "--pages", str(tmp_path / "pages")]

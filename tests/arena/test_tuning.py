@@ -180,6 +180,7 @@ class TestTune:
         assert found[0].trials == found[1].trials
         assert found[0].test.trial == found[1].test.trial
 
+    @pytest.mark.slow
     def test_what_is_wrong_with_a_later_trial_is_said_of_its_agent(self, tmp_path):
         (tmp_path / "bot.py").write_text(LATE)
         of = tuning(agent=f"{tmp_path / 'bot.py'}:Bot", params=("level=1:9",))
@@ -222,6 +223,7 @@ class TestTune:
         assert kept == {"trial-of-mine", "test-data", "trial-004"}
         assert len((tmp_path / "trial-000" / "episodes.jsonl").read_text().splitlines()) == 1 + 2 * 5
 
+    @pytest.mark.slow
     def test_a_damaged_record_is_written_anew_from_the_games(self, tmp_path):
         first, file = tune(tuning(), 2, folder=tmp_path), tmp_path / "tuning.json"
         games = {played: played.read_bytes() for played in tmp_path.glob("trial-*/episodes.jsonl")}
@@ -232,6 +234,7 @@ class TestTune:
         assert tune(tuning(), 2, folder=tmp_path) == first
         assert {played: played.read_bytes() for played in tmp_path.glob("trial-*/episodes.jsonl")} == games
 
+    @pytest.mark.slow
     def test_environments_without_points_count_returns(self, tmp_path):
         of = tuning("CartPole-v1", "mcts:simulations=5", boards=2)
         (tried,) = tune(of, 1, folder=tmp_path).trials

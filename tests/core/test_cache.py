@@ -23,6 +23,7 @@ SIGNATURE = types.int64(types.int64)
 
 
 class TestCache:
+    @pytest.mark.slow
     def test_a_function_without_a_file_is_not_cached(self):
         assert cache_directory(Path("<stdin>")) is None
         code = """
@@ -188,6 +189,7 @@ class TestCache:
         assert first == ("8", "mcts_envs: compiling small for this machine, once (about 2 seconds).\n")
         assert second == ("8", "")
 
+    @pytest.mark.slow
     def test_a_script_that_is_run_is_named_by_its_file(self, tmp_path):
         self.run_small(tmp_path)
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "MCTS_ENVS_CACHE_DIR": str(tmp_path / "cache")}
@@ -215,6 +217,7 @@ class TestCache:
             SIZE=os.environ.get("SIZE", ""),
         )
 
+    @pytest.mark.slow
     def test_who_waits_anew_is_told_again(self, tmp_path):
         text = "".join(f"@kernel(types.int64())\ndef {name}():\n    return 1\n" for name in ("a", "b", "c"))
         code = """
@@ -231,6 +234,7 @@ class TestCache:
             "mcts_envs: compiling more of own for this machine, once.",
         ]
 
+    @pytest.mark.slow
     def test_who_waits_for_machine_code_alone_is_told(self, tmp_path):
         told = self.run_small(tmp_path)
         self.kept(tmp_path).unlink()
@@ -315,6 +319,7 @@ class TestCache:
         assert key("s.late + grounds.late.HEIGHT") != height
         assert key("s.late + grounds.WALL") == wall
 
+    @pytest.mark.slow
     def test_closures_over_kernels_are_kept(self, tmp_path):
         text = """
             @kernel(types.int64(types.int64))
@@ -355,6 +360,7 @@ class TestCache:
         assert file.read_bytes() != broken[damage]
         assert self.run_small(small) == ("8", "")
 
+    @pytest.mark.slow
     @pytest.mark.skipif(os.name == "nt", reason="limits of files are set in another way there")
     def test_a_full_disk_costs_a_compilation_and_no_more(self, tmp_path):
         full = (
@@ -460,6 +466,7 @@ print(own.times(3)(1), len(made))
         runs = self.run_both(tmp_path, self.FACTORY, [code] * 3)
         assert sorted(printed for printed, _ in runs) == ["3 0\n", "3 0\n", "3 1\n"]
 
+    @pytest.mark.slow
     @pytest.mark.skipif(os.name == "nt", reason="there are no locks")
     def test_a_lock_ends_with_its_holder(self, tmp_path):
         hold = """
@@ -475,6 +482,7 @@ os.kill(os.getpid(), signal.SIGKILL)
         assert printed == "3\n"
         assert "waiting" not in said
 
+    @pytest.mark.slow
     @pytest.mark.skipif(os.name == "nt", reason="directories are read-only in another way there")
     @pytest.mark.parametrize("closed", [pytest.param("cache", marks=pytest.mark.slow), "."])
     def test_a_filled_cache_that_may_only_be_read_is_read(self, tmp_path, closed):

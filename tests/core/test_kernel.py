@@ -378,7 +378,14 @@ def test_a_state_without_a_chance_header_names_its_cure(layout):
         blank(layout)
 
 
-@pytest.mark.parametrize("name", ["LaneDefense3x3", "LaneDefense5x9", "WallSurvival", "BomberTeam", "Football1"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "LaneDefense5x9",
+        "Football1",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("LaneDefense3x3", "WallSurvival", "BomberTeam")),
+    ],
+)
 def test_games_environments_and_planners_travel_to_other_processes(name, tmp_path):
     env = gym.make(f"mcts_envs/{name}-v0").unwrapped
     env.reset(seed=3)

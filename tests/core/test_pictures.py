@@ -18,6 +18,8 @@ from mcts_envs.core.view import View
 from mcts_envs.registry import ENTRIES
 
 IDS = [env_id for env_id in ENTRIES if env_id.startswith("mcts_envs/")]
+QUICK = "mcts_envs/BomberTeam-v0", "mcts_envs/Football3-v0"
+LONG = [env_id for env_id in IDS if ("Bomber" in env_id or "Football" in env_id) and env_id not in QUICK]
 _COLOURS = re.compile("\x1b\\[[0-9;]*m")
 
 
@@ -39,7 +41,9 @@ def frames(game, name, seed=0, most=900):
         yield state
 
 
-@pytest.mark.parametrize("env_id", IDS)
+@pytest.mark.parametrize(
+    "env_id", [pytest.param(env_id, marks=[pytest.mark.slow] * (env_id in LONG)) for env_id in IDS]
+)
 def test_frames_of_whole_games_can_be_drawn(env_id):
     """Every 18th frame as text, in 80 columns, and as shapes; every 90th and the last as SVG and pixels too."""
     game = game_of(env_id)
@@ -57,7 +61,9 @@ def test_frames_of_whole_games_can_be_drawn(env_id):
         assert len(sizes) == 1
 
 
-@pytest.mark.parametrize("env_id", [env_id for env_id in IDS if "Bomber" in env_id])
+@pytest.mark.parametrize(
+    "env_id", ["mcts_envs/BomberTeam-v0", *(pytest.param(id, marks=pytest.mark.slow) for id in LONG if "Bomber" in id)]
+)
 def test_frames_can_be_drawn_as_each_player_sees_them(env_id):
     """Every third frame as text and as shapes, every 51st as SVG too."""
     whole = game_of(env_id)

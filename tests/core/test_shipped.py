@@ -94,11 +94,13 @@ def test_what_it_was_not_compiled_with_is_compiled(shipped, before, gives):
     assert play(shipped, before) == (gives, True)
 
 
+@pytest.mark.slow
 def test_code_for_one_processor_is_not_for_all(tmp_path):
     ship(tmp_path)
     assert play(tmp_path) == (8, True)
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_compiled_again(shipped):
     (file,) = (shipped / "shipped").rglob("*.kernel")
     file.write_bytes(file.read_bytes()[:-1] + b"x")

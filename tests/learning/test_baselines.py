@@ -90,6 +90,7 @@ def test_the_best_of_several_seeds_is_made_ready(tmp_path):
     assert (wall / "maskable_ppo.zip").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_policy_of_the_list_may_learn_from_the_search(tmp_path, monkeypatch):
     file, iterate, seen = tmp_path / "list.yml", baselines.expert_iteration, []
     file.write_text(TAUGHT)

@@ -151,6 +151,7 @@ class Losing(Executor):
         return future
 
 
+@pytest.mark.slow
 def test_a_job_that_is_lost_is_given_out_again(tmp_path):
     whole = learned(tmp_path / "whole", iterations=1)
     crew = Losing()
@@ -287,6 +288,7 @@ def test_convolutions_learn_whoever_plays(tmp_path, algorithm):
         assert played.values(seen) == wanted.values(seen)
 
 
+@pytest.mark.slow
 def test_games_of_a_job_wait_for_a_network_together(monkeypatch):
     batches = []
     answer = BatchedEvaluator._answer

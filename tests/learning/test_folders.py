@@ -388,6 +388,7 @@ def looped(file):
     file.write_text("stopped")
 
 
+@pytest.mark.slow
 def test_jobs_under_way_are_told_to_stop_where_a_signal_would_end_their_process(tmp_path, monkeypatch):
     monkeypatch.setattr(jobs, "sys", SimpleNamespace(platform="win32"))
     file = tmp_path / "job"

@@ -30,6 +30,7 @@ TRAININGS = {
     "replay buffer": ("dqn", "LaneDefense3x3-v0", {}, BUFFER),
     "returns of three steps": ("dqn", "LaneDefense3x3-v0", {}, {**BUFFER, "n_steps": 3}),
 }
+ALIKE = "planes in bytes", "returns of three steps"
 
 
 class Killed(BaseException):
@@ -58,7 +59,7 @@ def weights(path):
         return file.read("policy.pth"), file.read("policy.optimizer.pth")
 
 
-@pytest.mark.parametrize("name", TRAININGS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in ALIKE)) for name in TRAININGS])
 def test_killed_twice_it_comes_to_the_same_end(tmp_path, kill, name):
     algorithm, env_id, settings, changes = TRAININGS[name]
     asked = {"env_id": env_id, "settings": settings, "changes": changes, "timesteps": 2048}
