@@ -279,7 +279,7 @@ class TestCache:
                 ("x y", "y x"),
                 marks=pytest.mark.slow,
             ),
-            ("import nested.deeper", "constants.nested.deeper.WALL", None),
+            pytest.param("import nested.deeper", "constants.nested.deeper.WALL", None, marks=pytest.mark.slow),
             pytest.param("LINES = 1, (2, 3)", "(4 * len(constants.LINES) - 3)", ("3)", "), 3"), marks=pytest.mark.slow),
         ],
     )
