@@ -86,7 +86,7 @@ def test_searches_that_are_late_now_and_then_are_not_told_of():
 @pytest.mark.parametrize("name", ["mcts", "auto", "graph"])
 def test_what_the_first_search_finds_out_is_not_in_its_time(monkeypatch, name):
     def looked(*args):
-        time.sleep(1.0)
+        time.sleep(0.4)
         return ()
 
     monkeypatch.setattr("agents.bridge.hidden.hidden_from", looked)
