@@ -1,6 +1,8 @@
 """A replay as an animated picture or a film."""
 
 import importlib.util
+import io
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +11,7 @@ import numpy as np
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
 from mcts_envs.core.showing import picture_of
+from mcts_envs.core.writing import write_whole
 
 if TYPE_CHECKING:
     from mcts_envs.replay import Replay
@@ -43,6 +46,8 @@ def film(replay: "Replay", path: Path | str, fps: float = 4.0, pixels: int = 480
         If the file is to be of another kind, a number is out of its bounds, or the game has no picture.
     ImportError
         If the library for films is missing (``pip install "mcts-envs[film]"``); GIFs need none.
+    OSError
+        If it cannot be written; a film that was there stays.
     """
     if not hasattr(replay, "states"):
         raise TypeError(f"{type(replay).__name__} is no replay; film(replay, path) takes those (mcts_envs.replay)")
@@ -54,7 +59,7 @@ def film(replay: "Replay", path: Path | str, fps: float = 4.0, pixels: int = 480
 def write_film(pictures: list[Any], path: Path, fps: float) -> None:
     """Write pictures, uint8 [H, W, 3], H and W even, as a film; the rest as for :func:`film`."""
     check_file(path, fps)
-    (_gif if path.suffix.lower() == ".gif" else _mp4)(pictures, path, fps)
+    write_whole(path, (_gif if path.suffix.lower() == ".gif" else _mp4)(pictures, fps))
 
 
 def is_film(path: Path) -> bool:
@@ -90,22 +95,34 @@ def _pictures(replay: "Replay", pixels: int) -> list[Any]:
     return found
 
 
-def _gif(pictures: list[Any], path: Path, fps: float) -> None:
+def _gif(pictures: list[Any], fps: float) -> bytes:
     from PIL import Image
 
     seen = Image.fromarray(np.concatenate([each[::_THIN, ::_THIN] for each in pictures]))
     palette = seen.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=1)  # small things too
     frames = [Image.fromarray(each).quantize(palette=palette, dither=Image.Dither.NONE) for each in pictures]
     times = [round(1000 / fps)] * (len(frames) - 1) + [round(1000 * _LAST)]
-    frames[0].save(path, save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=True)
+    made = io.BytesIO()
+    frames[0].save(made, format="GIF", save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=True)
+    return made.getvalue()
 
 
-def _mp4(pictures: list[Any], path: Path, fps: float) -> None:
+def _mp4(pictures: list[Any], fps: float) -> bytes:
     import imageio_ffmpeg
 
     height, width = pictures[0].shape[:2]
-    writer = imageio_ffmpeg.write_frames(str(path), (width, height), fps=fps, macro_block_size=2)
-    writer.send(None)
-    for each in [*pictures, *[pictures[-1]] * round(_LAST * fps)]:
-        writer.send(np.ascontiguousarray(each).tobytes())
-    writer.close()
+    shown = [*pictures, *[pictures[-1]] * round(_LAST * fps)]
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder, "film.mp4")
+        writer = imageio_ffmpeg.write_frames(str(made), (width, height), fps=fps, macro_block_size=2)
+        writer.send(None)
+        for each in shown:
+            writer.send(np.ascontiguousarray(each).tobytes())
+        writer.close()  # which does not tell of a full disk
+        try:
+            written, _ = imageio_ffmpeg.count_frames_and_secs(str(made))
+        except RuntimeError:
+            written = 0
+        if written != len(shown):
+            raise OSError(f"ffmpeg wrote {written} of {len(shown)} pictures in {folder}; make room there or set TMPDIR")
+        return made.read_bytes()

@@ -217,7 +217,7 @@ def write(
     """
     from agents.inspection.pixels import pictures
     from agents.watching import fitted
-    from mcts_envs.core.writing import naming, write_whole
+    from mcts_envs.core.writing import write_whole
     from mcts_envs.filming import film, is_film, write_film
 
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -227,8 +227,7 @@ def write(
         game.save(replay)
         typer.echo(f"{replay}: the game as a replay")
     if filmed:
-        with naming(out):
-            write_film(pictures(document), out, fps) if game is None else film(game, out, fps)
+        write_film(pictures(document), out, fps) if game is None else film(game, out, fps)
         typer.echo(f"{out}: {moves} moves, {size(out.stat().st_size)}")
     else:
         text = fitted(document).encode()

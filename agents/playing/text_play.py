@@ -94,6 +94,8 @@ def _do(session: Session, text: str, write: Callable[[str], None]) -> None:
         session.ask({"do": "new", "seed": None})
         return
     options = session.since()["frames"][-1]["legal"]
+    if session.over:
+        raise ValueError("the game is over: undo, hint (a review), new or quit")
     if text in ("list", "?", "help"):
         write(_HELP)
         write("\n".join(f"{each['action']:5} {each['name']}" for each in options[:_LISTED]))

@@ -77,6 +77,12 @@ def test_what_cannot_review_says_so(finished):
         others.ask({"do": "hint"})
 
 
+def test_after_the_end_a_terminal_says_what_can_be_done(finished):
+    said, lines = [], iter(["list", "0", "quit"])
+    text_play.play(finished("mcts:simulations=50"), lambda prompt: next(lines), said.append)
+    assert said.count("the game is over: undo, hint (a review), new or quit") == 2
+
+
 def test_in_a_terminal(finished):
     session = finished("mcts:simulations=50")
     said, lines = [], iter(["hint", "quit"])

@@ -223,6 +223,32 @@ def test_films(tmp_path, game):
     assert (tmp_path / "game.MP4").read_bytes()[4:8] == b"ftyp"
 
 
+@pytest.mark.parametrize("name", ["game.gif", "game.mp4"])
+def test_a_film_appears_whole_or_not_at_all(tmp_path, monkeypatch, game, name):
+    if name.endswith("mp4"):
+        pytest.importorskip("imageio_ffmpeg")
+    file = tmp_path / name
+    film(game, file, pixels=96)
+    before = file.read_bytes()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=f"No space left on device: .*{name}"):
+        film(game, file, fps=8.0, pixels=128)
+    assert file.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_film_that_ffmpeg_breaks_off_is_not_said_to_be_written(tmp_path, monkeypatch, game):
+    library = pytest.importorskip("imageio_ffmpeg")
+    monkeypatch.setattr(library, "count_frames_and_secs", lambda path: (1, 0.25))
+    with pytest.raises(OSError, match=r"ffmpeg wrote 1 of .* pictures in .*; make room there"):
+        film(game, tmp_path / "game.mp4", pixels=96)
+    assert not list(tmp_path.iterdir())
+
+
 def test_films_of_another_kind(tmp_path, game):
     for path, options, message in (
         ("a.avi", {}, "neither"),

@@ -232,9 +232,10 @@ def _write_headline(state: Bytes) -> str:
         return f"{(first, second)[int(s.turn)]} to move, up to {int(s.reach)} steps"
     if s.end == OUT_OF_TIME:
         return "time up"
-    areas = list(map(int, s.area))
-    result = "tie" if areas[0] == areas[1] else f"{first if areas[0] > areas[1] else second} wins"
-    return f"{result}, {first} {areas[0]} cells, {second} {areas[1]}"
+    fewer, more = sorted(map(int, s.area))
+    if fewer == more:
+        return f"tie, {more} cells each"
+    return f"{first if int(s.area[0]) == more else second} wins, {more} cells to {fewer}"
 
 
 def _write_side(state: Bytes, cell: int, side: int, mark: str) -> str:

@@ -14,7 +14,7 @@ from mcts_envs.core.kernel import record
 from mcts_envs.core.place import state_from_position
 from mcts_envs.core.showing import rendered
 from mcts_envs.games.wall_survival.position import position
-from mcts_envs.games.wall_survival.rules.layout import STATE
+from mcts_envs.games.wall_survival.rules.layout import SEPARATED, STATE
 from mcts_envs.games.wall_survival.spec import WallSurvival, wall_survival
 from tests.games.wall_survival.naive import Naive, at, legal_of_state, number
 
@@ -247,5 +247,8 @@ def test_pictures():
     state = state_from_position(env.game, START)
     plain = [line for line in env.game.text(state).split("\n") if "+" in line]
     assert plain == ["  +---+---+---+", "  +   +   +   +", "  +   +   +   +", "  +---+---+---+"]
+    state = state_from_position(env.game, START)
+    record(state, STATE).end, record(state, STATE).area = SEPARATED, (2, 7)
+    assert env.game.text(state).split("\n")[0].endswith(" wins, 7 cells to 2")
     assert env.game.action_name(14) == "1,0 down"
     assert wall_survival(3, optional_wall=True).action_name(40) == "1,1"
