@@ -417,8 +417,8 @@ class Page {
       x2: this.across(index), y1: 100, y2: 100 - 30 * by / most}), this.colourOf(player)));
     const chart = h("div", {class: "chart"},
       s("svg", {viewBox: "0 0 100 100", preserveAspectRatio: "none"}, levels.map(level), bars, this.cursor,
-        series.map((points, seat) => points.length ? colour(s("polyline", {class: "tone",
-          points: points.map(([index, value]) => `${this.across(index)},${up(value)}`).join(" ")}), this.colourOf(seat)) : null)),
+        series.map((points, seat) => points.length ? colour(s("polyline", {class: points.length > 1 ? "tone" : "tone once",
+          points: [points[0], ...points].map(([index, value]) => `${this.across(index)},${up(value)}`).join(" ")}), this.colourOf(seat)) : null)),
       levels.map(value => { const label = h("label", {}, fixed(value, value ? places : 0)); label.style.top = `${up(value)}%`; return label; }));
     const seek = event => {
       const {left, width} = chart.getBoundingClientRect();
