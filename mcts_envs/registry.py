@@ -153,13 +153,21 @@ def find(id: str) -> Entry:
     full = full_id(id)
     if full in ENTRIES:
         return ENTRIES[full]
-    if full in gymnasium.registry:
+    if full in gymnasium.registry or _of_others(id):
         raise ValueError(
             f"{id} is an environment of others, and this wants a game of ours or of mcts_envs.register; agents.make, "
             "agents.bridge and scripts/compare.py take any, and a policy from Stable-Baselines3's own learn() is "
             "sb3:PATH there"
         )
     raise ValueError(unknown("environment", parted(id)[2], ENTRIES))
+
+
+def _of_others(id: str) -> bool:
+    """Return whether this names an environment of PettingZoo's, or what makes one in a module or a file."""
+    source, colon, name = parted(id)
+    if colon:
+        return callable(getattr(load(source), name, None))
+    return id.startswith("pettingzoo.") or any(id in known for known in registered_with_pettingzoo().values())
 
 
 def register_all() -> None:

@@ -16,11 +16,11 @@ class Shared(VecEnv):
         self.env, self.names, name = env, env.possible_agents, env.possible_agents[0]
         super().__init__(len(self.names), env.observation_space(name), env.action_space(name))
         self.unseen = np.zeros(self.observation_space.shape, np.float32)
-        self.idle = np.eye(1, self.action_space.n, dtype=np.int8)[0]
+        self.idle, self.free = np.eye(1, self.action_space.n, dtype=np.int8)[0], np.ones(self.action_space.n, np.int8)
 
     def _seen(self, observations, infos):
-        self.masks = [infos.get(name, {}).get("action_mask", self.idle) for name in self.names]
-        self.masks = [mask if mask.any() else self.idle for mask in self.masks]
+        told = {name: infos.get(name, {}).get("action_mask", self.free) for name in self.env.agents}
+        self.masks = [told[name] if name in told and told[name].any() else self.idle for name in self.names]
         return np.stack([observations.get(name, self.unseen) for name in self.names])
 
     def reset(self):

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import mcts_envs
+
 pytest.importorskip("stable_baselines3")
 pytest.importorskip("sb3_contrib")
 
@@ -55,6 +57,16 @@ def test_a_single_file(tmp_path):
 def test_a_policy_for_all_players_of_pettingzoo(tmp_path):
     run(tmp_path, PIPELINES / "pettingzoo_sb3.py", "Bomber-v0", 512)
     assert (tmp_path / "runs" / "pettingzoo.zip").is_file()
+
+
+def test_an_environment_of_pettingzoo_without_masks_leaves_all_actions():
+    specification = importlib.util.spec_from_file_location("pettingzoo_sb3", PIPELINES / "pettingzoo_sb3.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    batch = module.Shared(mcts_envs.make_parallel("BomberDuel-v0", action_mask="info"))
+    batch.env.agents, names = batch.names[:1], batch.names  # the second one is out
+    batch._seen({}, {name: {} for name in names})
+    assert [mask.tolist() for mask in batch.masks] == [[1] * 6, [1, 0, 0, 0, 0, 0]]
 
 
 @pytest.mark.slow

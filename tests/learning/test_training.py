@@ -475,6 +475,9 @@ def test_wrong_trainings(tmp_path, trained):
         quick(tmp_path, env_id="LaneDefence3x3-v0")
     with pytest.raises(ValueError, match="FrozenLake-v1 is an environment of others, and this wants a game of ours"):
         quick(tmp_path, env_id="FrozenLake-v1")
+    for name in ("pettingzoo.classic.tictactoe_v3", "fractions:Fraction"):
+        with pytest.raises(ValueError, match=f"{name} is an environment of others, and this wants a game of ours"):
+            quick(tmp_path, env_id=name)
     with pytest.raises(TypeError, match="setting 'p_mov'"):
         quick(tmp_path, settings={"p_mov": 1})
     with pytest.raises(FileNotFoundError):
