@@ -46,6 +46,8 @@ class Adapter:
         Draws anew, in place, what the agent cannot know, as likely as it can be: what it was shown stays as it is. The
         agent is PettingZoo's name of it, None in Gymnasium; ``chance`` is a ``numpy.random.Generator``. Where it raises
         NotImplementedError, what is hidden is drawn by replay, as if there were no such method.
+    ``hides(env) -> bool``
+        Whether there is anything that some player cannot know, where that differs between games of the class.
     ``legal(env, agent) -> bools [A]``
         Which actions are legal for the agent, who is to choose.
     ``actions(env, agent) -> list of int``
@@ -72,6 +74,7 @@ class Adapter:
     generators: Any = None
     key: Any = None
     determinize: Any = None
+    hides: Any = None
     legal: Any = None
     actions: Any = None
     evaluate: Any = None

@@ -199,7 +199,7 @@ class Auto(Planner[Any]):
             return "mcts", limits, f"a game of ours, whose best, {best.name}, takes no budget"
         root: Any = view.state.copy()
         look = _look(root, view.player, self.stream, math.inf if seconds == math.inf else max(seconds, _SECONDS))
-        hides = root.hidden.copies(view.player).particles or getattr(view.game, "redraws", False)
+        hides = root.hidden.copies(view.player).particles or _hides(view.game, root)
         alone = view.game.players == 1
         endless = alone and look.ended < 0.5 and not math.isnan(look.paid)
         tells = not hides and (look.chance > 0 or look.apart < _APART)
@@ -279,6 +279,13 @@ def _look(root: Any, player: int, stream: Any, seconds: float) -> Look:
     chance = float(np.mean([_chance(root, player, stream) for _ in range(lines)])) if game.players == 1 else 1.0
     unlike, ended = apart / max(1, again), ends / len(lengths)
     return Look(float(np.median(lengths)), ended, once, same, max(lengths), each, chance, unlike, ever == {0.0})
+
+
+def _hides(game: Any, root: Any) -> bool:
+    """Say whether an adapter draws anew what is hidden, in a game that hides something."""
+    if not getattr(game, "redraws", False):
+        return False
+    return game.adapter.hides is None or bool(game.adapter.hides(root.env))
 
 
 def _steered(game: Game) -> bool:

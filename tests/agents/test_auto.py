@@ -14,6 +14,7 @@ from gymnasium.wrappers import FrameStackObservation, TimeAwareObservation, Time
 from pettingzoo.classic.tictactoe import tictactoe
 
 import agents
+from agents import bridge
 from agents.budget import Budget
 from agents.planners import auto
 from mcts_envs.core.view import View
@@ -318,6 +319,26 @@ def test_auto_plays_for_several_and_by_replay():
     machine = agents.remember(Machine())
     machine.reset(seed=1)
     assert agents.make("auto", simulations=200).act(machine) == 1
+
+
+@pytest.mark.parametrize("hides", [True, False])
+def test_information_sets_are_for_games_that_hide_something(hides):
+    class Dealt(tictactoe.raw_env):
+        """One of a class of games, some of which hide something."""
+
+    class Told(bridge.Adapter):
+        def determinize(self, env, agent, chance):
+            pass
+
+        def hides(self, env):
+            return hides
+
+    bridge.register(Dealt, Told())
+    env = Dealt()
+    env.reset(seed=1)
+    agent = agents.make("auto", simulations=20)
+    agent.act(env)
+    assert ("information_set" in agent.picked) == hides
 
 
 def test_where_steps_are_dear_the_look_is_short_and_so_is_the_horizon():

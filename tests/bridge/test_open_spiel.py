@@ -140,6 +140,17 @@ def test_where_a_game_cannot_deal_anew_its_past_is_replayed():
     assert result.copies.hidden == "drawn by replay"
 
 
+@pytest.mark.parametrize(
+    ("name", "hides"), [("breakthrough", False), ("pig", False), ("leduc_poker", True), ("goofspiel", True)]
+)
+def test_auto_searches_information_sets_where_something_is_hidden(name, hides):
+    env = spiel(name)
+    env.reset(seed=1)
+    agent = agents.make("auto", simulations=10)
+    agent.act(env)
+    assert ("information_set" in agent.picked) == hides
+
+
 def test_games_of_one_class_are_told_apart():
     one, other = spiel("hex"), spiel("hex(board_size=11)")
     for env in (one, other):

@@ -88,6 +88,11 @@ class OpenSpiel(Adapter):
         pending = sorted(env.simultaneous_actions.items())
         return env.game_state.serialize(), pending, env.agents, env.agent_selection, env._cumulative_rewards
 
+    def hides(self, env: Any) -> bool:
+        """Return whether the game hides something, or what others choose at the same time."""
+        kind = env.game_type
+        return _nature(env).hides or kind.dynamics != kind.Dynamics.SEQUENTIAL
+
     def determinize(self, env: Any, agent: str, chance: np.random.Generator) -> None:
         """Draw anew what others chose at the same time, and let the game resample the rest.
 
@@ -242,7 +247,7 @@ def _bounds(probabilities: tuple[float, ...]) -> list[float]:
 class Hanabi(OpenSpiel):
     """Hanabi of PettingZoo: the environment of OpenSpiel inside, whose masks it shows."""
 
-    actions = play = generators = None  # type: ignore[assignment]
+    actions = play = generators = hides = None  # type: ignore[assignment]
 
     def copy(self, env: Any) -> Any:
         """Return what the environment inside keeps."""
