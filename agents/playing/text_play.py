@@ -93,9 +93,9 @@ def _do(session: Session, text: str, write: Callable[[str], None]) -> None:
     if text == "new":
         session.ask({"do": "new", "seed": None})
         return
-    options = session.since()["frames"][-1]["legal"]
     if session.over:
         raise ValueError("the game is over: undo, hint (a review), new or quit")
+    options = session.since()["frames"][-1]["legal"]
     if text in ("list", "?", "help"):
         write(_HELP)
         write("\n".join(f"{each['action']:5} {each['name']}" for each in options[:_LISTED]))
