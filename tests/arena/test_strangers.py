@@ -287,7 +287,7 @@ def duel(most: int = 3) -> Duel:
     return Duel(most)
 
 
-@pytest.mark.parametrize("workers", [None, 1])
+@pytest.mark.parametrize("workers", [pytest.param(None, marks=pytest.mark.slow), 1])
 def test_a_function_that_makes_an_environment_names_it(tmp_path: Path, workers: int | None, bots: Path) -> None:
     bots.write_text(
         "def low(env):\n    return 1\n\ndef high(env):\n    return env.action_space(env.agent_selection).n\n"

@@ -273,7 +273,7 @@ def test_a_mask_is_shown_too(kind):
     env = agents.remember(kind())
     agent = None if kind in (ToldInInfo, ToldWhenAsked) else "a"
     balls = set()
-    for seed in range(12):
+    for seed in (0, 1, 11):
         env.reset(seed=seed)
         for _ in range(2):
             view = bridge.view(env, agent)
@@ -285,7 +285,7 @@ def test_a_mask_is_shown_too(kind):
             assert result.action == 0 or not first
             env.step({"a": 3, "b": 3} if kind is ToldAtOnce else 3)
         balls.add(env.unwrapped.ball)
-    assert balls > {0}
+    assert balls == {0, 1, 2}
     again = agents.remember(kind())
     again.reset(seed=0)
     assert pickle.loads(pickle.dumps(again)).history.shown == again.history.shown

@@ -85,7 +85,7 @@ class TestBatched:
         [
             *((*game, {}) for game in GAMES),
             ("WallSurvival-v0", {}, {"opponents": "advised"}),
-            ("BomberTeam-v0", {}, {"opponents": "mixed", "loop": "open"}),
+            pytest.param("BomberTeam-v0", {}, {"opponents": "mixed", "loop": "open"}, marks=pytest.mark.slow),
             ("BomberTeam-v0", {}, {"opponents": "uniform", "option": "follow", "option_steps": 4}),
             (LANES, {}, {"select": "double_progressive_widening"}),
             ("BomberDuel-v0", {}, {"select": "exp3"}),

@@ -83,7 +83,9 @@ def bombs_of(state):
     return {divmod(int(s.bomb_cell[b]), WIDTH): (int(s.bomb_owner[b]), int(s.bomb_way[b])) for b in range(s.n_bombs)}
 
 
-@pytest.mark.parametrize("name", REMEMBERED)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * name.startswith("cautious")) for name in REMEMBERED]
+)
 def test_with_memory_a_player_knows_its_bombs_and_its_way(name):
     """Our own observation, the key and the scripted player ask for both."""
     traces = Traces(name)

@@ -122,7 +122,10 @@ def compare(key, games):
     assert {name: round(gap, 1) for name, gap in found.items() if gap > 4} == {}
 
 
-@pytest.mark.parametrize("key", [key for key in RUNS if key.endswith("path")])
+@pytest.mark.parametrize(
+    "key",
+    [pytest.param(key, marks=[pytest.mark.slow] * ("11" in key or "7" in key)) for key in RUNS if key.endswith("path")],
+)
 def test_path_mode_is_about_as_recorded(key):
     """The engine's walks may also begin by standing up, and are not always the safest."""
     counts = played(int(key.split("/")[1]), "random_types", 500, skip_forced=False, movement="path")

@@ -113,7 +113,16 @@ def one_against_other(one, other, state, actions, weights, rewards, seat, result
         results[game, 0], results[game, 1] = s.score[seat], s.score[1 - seat]
 
 
-@pytest.mark.parametrize(("size", "least"), [(1, 0.505), (3, 0.75), (5, 0.61), (7, 0.62), (11, 0.52)])
+@pytest.mark.parametrize(
+    ("size", "least"),
+    [
+        (1, 0.505),
+        (3, 0.75),
+        pytest.param(5, 0.61, marks=pytest.mark.slow),
+        pytest.param(7, 0.62, marks=pytest.mark.slow),
+        pytest.param(11, 0.52, marks=pytest.mark.slow),
+    ],
+)
 def test_the_tactical_player_beats_the_scripted_one(size, least):
     game = football(size)
     points = []

@@ -42,7 +42,7 @@ def test_laws_of_whole_matches(size):
     [
         pytest.param({"size": 3, "movement": "path"}, marks=pytest.mark.slow),
         {"size": 1, "orientation": "absolute", "skip_forced": False, "reward_touchdown": 0.5},
-        {"size": 3, "max_steps": 40},
+        pytest.param({"size": 3, "max_steps": 40}, marks=pytest.mark.slow),
     ],
     ids=["path", "absolute", "max_steps"],
 )
@@ -141,7 +141,16 @@ def mirrored_dice(rolls, kicked):
     return dice
 
 
-@pytest.mark.parametrize(("size", "movement"), [(3, "step"), (5, "step"), (7, "step"), (11, "step"), (5, "path")])
+@pytest.mark.parametrize(
+    ("size", "movement"),
+    [
+        (3, "step"),
+        (5, "step"),
+        pytest.param(7, "step", marks=pytest.mark.slow),
+        pytest.param(11, "step", marks=pytest.mark.slow),
+        (5, "path"),
+    ],
+)
 def test_mirrored_position_mirrored_game(size, movement):
     """Both see the same, may do the same, and it leads to mirror images again.
 

@@ -174,7 +174,7 @@ def compare(game, state, naive, optional_wall):
 
 
 @pytest.mark.parametrize("optional_wall", [False, True])
-@pytest.mark.parametrize("size", range(3, 13))
+@pytest.mark.parametrize("size", [*range(3, 9), *(pytest.param(size, marks=pytest.mark.slow) for size in range(9, 13))])
 def test_random_games_against_the_naive_rules(size, optional_wall):
     rng = np.random.default_rng(size)
     game = wall_survival(size, "2023" if size % 2 else "2022", optional_wall=optional_wall)
