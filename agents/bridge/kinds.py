@@ -237,7 +237,10 @@ def _observe_by(seen_by: Callable[[Any, int], Any], anew: bool = False) -> Calla
         name, space = state.game.seats[player].name, state.game.seats[player].shown
         seen = through(state.lenses[state.at_root and not anew], state.env, seen, name)
         if not len(out):
-            raise TypeError(f"{space}, which {state.game.name} shows, is not flattened to numbers by its package")
+            raise TypeError(
+                f"{space!s:.200}, which {state.game.name} shows, is not flattened to numbers by its package; wrap it "
+                "in an observation wrapper that shows an array, as MiniGrid's ImgObsWrapper or FlatObsWrapper"
+            )
         flat = spaces.flatten(space, seen)
         out[: len(flat)] = flat
 

@@ -1,5 +1,6 @@
 """A policy in a search that is plain Python: environments that are not ours, and games that are not compiled."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,16 @@ class PlainEvaluator:
     policy : Policy
     game : Game
         Shows what the policy sees, and what is legal for it.
+    alike : callable
+        ``alike(state)``: whether two players who move in turn are paid the same; by default not.
     """
 
     name = "plain"
     waits = 0
     rewards: tuple[tuple[str, float], ...] = ()
 
-    def __init__(self, policy: Consulted, game: Game) -> None:
-        self._policy, self._game = policy, game
+    def __init__(self, policy: Consulted, game: Game, alike: Callable[[Any], bool] = lambda state: False) -> None:
+        self._policy, self._game, self._alike = policy, game, alike
         self._kept: dict[Any, tuple[Floats, float]] = {}
 
     def advise(self, state: Any, player: int, weights: Any) -> None:
@@ -37,13 +40,13 @@ class PlainEvaluator:
     def evaluate(self, state: Any, values: Any) -> None:
         """Fill in what a state is worth to each player [P].
 
-        Of two, who is to move is asked, and the other has the opposite; of more, of one team, or if both are to move,
-        everyone who is still in the game is asked for itself.
+        Of two, who is to move is asked, and the other has the opposite, or the same where both are paid alike; of more,
+        of one team, or if both are to move, everyone who is still in the game is asked for itself.
         """
         to_move, players = int(self._game.active(state)), len(values)
         if players == len(self._game.teams) == 2 and to_move in (1, 2):
             value = self._asked(state, to_move - 1)[1]
-            values[to_move - 1], values[2 - to_move] = value, -value
+            values[to_move - 1], values[2 - to_move] = value, value if self._alike(state) else -value
             return
         for player in range(players):
             running = self._game.status(state, player) == RUNNING

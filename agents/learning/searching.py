@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from agents.bridge.sharing import paid_alike
 from agents.evaluator.batched import BatchedEvaluator
 from agents.evaluator.compiled import CompiledEvaluator, TooLargeError
 from agents.evaluator.plain import PlainEvaluator
@@ -86,7 +87,7 @@ def evaluator_for(policy: Policy | FunctionPolicy | str, game: Game) -> TableEva
         if hasattr(game.step, "overloads"):
             return BatchedEvaluator(policy.shown(game), game)
         game = in_shape(game)
-        return PlainEvaluator(policy.shown(game), game)
+        return PlainEvaluator(policy.shown(game), game, paid_alike)
     if isinstance(policy, str):
         policy = load_shipped(game, policy)
     evaluator = _evaluator_for(policy, game)
@@ -96,7 +97,7 @@ def evaluator_for(policy: Policy | FunctionPolicy | str, game: Game) -> TableEva
 
 def _evaluator_for(policy: Policy, game: Game) -> TableEvaluator | PlainEvaluator:
     if not hasattr(game.step, "overloads"):
-        return PlainEvaluator(policy, fitting(policy, own_mask(policy, game)))
+        return PlainEvaluator(policy, fitting(policy, own_mask(policy, game)), paid_alike)
     if isinstance(policy, NetworkPolicy) and not policy.in_bytes:
         try:
             evaluator = compiled_evaluator(policy, game)

@@ -46,7 +46,7 @@ def test_observations_that_cannot_be_flattened_are_no_hindrance(loop):
     env.reset(seed=0)
     assert mcts(loop=loop).act(env) == 1  # which pays
     assert bridge.view(env).game.observation_shape == (0,)
-    with pytest.raises(TypeError, match="which Mission shows, is not flattened to numbers"):
+    with pytest.raises(TypeError, match=r"which Mission shows, is not flattened to numbers .*; wrap it in"):
         bridge.view(env).observe()
 
 

@@ -7,6 +7,7 @@ import zipfile
 
 import gymnasium as gym
 import numpy as np
+import pettingzoo
 import pytest
 
 import agents
@@ -47,6 +48,45 @@ class Shows(gym.Env):
     def step(self, action):
         space = self.observation_space
         return self.np_random.integers(0, 9, space.shape).astype(space.dtype), 0.0, False, False, {}
+
+
+class Gathering(pettingzoo.AECEnv):
+    """Ten moves in turn: a 1 is paid to both, or by the other."""
+
+    metadata = {"name": "gathering"}  # noqa: RUF012
+
+    def __init__(self, shared):
+        self.shared, self.possible_agents = shared, ["a", "b"]
+
+    def observation_space(self, agent):
+        return gym.spaces.Box(0, 10, (1,))
+
+    def action_space(self, agent):
+        return gym.spaces.Discrete(2)
+
+    def observe(self, agent):
+        return np.float32([self.moves])
+
+    def reset(self, seed=None, options=None):
+        self.agents, self.moves, self.agent_selection = [*self.possible_agents], 0, "a"
+        for name, value in (
+            ("rewards", 0.0),
+            ("_cumulative_rewards", 0.0),
+            ("terminations", False),
+            ("truncations", False),
+        ):
+            setattr(self, name, dict.fromkeys(self.agents, value))
+        self.infos = {agent: {} for agent in self.agents}
+
+    def step(self, action):
+        if self.terminations[self.agent_selection]:
+            self._was_dead_step(action)
+            return
+        mover = self.agent_selection
+        self.agent_selection = "b" if mover == "a" else "a"
+        self.rewards = {mover: float(action), self.agent_selection: float(action if self.shared else -action)}
+        self.moves += 1
+        self.terminations = dict.fromkeys(self.agents, self.moves == 10)
 
 
 def made(env_id, **settings):
@@ -105,6 +145,18 @@ class TestSearch:
         agents.make("gumbel", policy=network, simulations=20).act(env)
         assert asked[0].shape == (1, *space.shape)
         assert (asked[0][0] == observation).all()
+
+    @pytest.mark.parametrize(("shared", "value"), [(True, 0.5), (False, -0.5)])
+    def test_whoever_is_paid_like_the_one_to_move_has_its_value(self, shared, value):
+        env = Gathering(shared)
+        env.reset(seed=3)
+
+        def network(observations, masks):
+            return equal(observations, masks)[0], np.full(len(observations), 0.5)
+
+        result = agents.make("puct", policy=network, simulations=3).search(env)
+        looked_at = np.flatnonzero(result.visits == 1)
+        assert result.values[looked_at].tolist() == [action + value for action in looked_at]
 
     def test_of_pettingzoo_it_is_shown_the_board_without_the_mask(self):
         asked = []
