@@ -8,7 +8,7 @@ from agents.bridge.copying.copies import Copy
 from agents.bridge.states import ForeignGame, ForeignState
 from agents.bridge.trial import chance_apart
 
-_GAMES, _STEPS = 8, 200
+_GAMES, _STEPS = 8, 60
 """Games that are begun, and steps of all of them together."""
 
 
