@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import asdict, dataclass, field, replace
@@ -157,13 +158,20 @@ def baselines(file: Path | None = None) -> list[Baseline]:
 def _entries(file: Any) -> dict[str, dict[str, Any]]:
     """Return what a file of policies says of each."""
     try:
-        entries = yaml.safe_load(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
+        entries, written = yaml.safe_load(text), yaml.compose(text, yaml.SafeLoader)
     except OSError as error:
         raise ValueError(f"{file} cannot be read ({error.strerror}); give a file of NAME: {{minutes: 10}}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ValueError(f"{file} is no YAML ({error}); write NAME: {{minutes: 10}}") from error
     if not isinstance(entries, dict) or not all(isinstance(given or {}, dict) for given in entries.values()):
         raise ValueError(f"{file} holds {entries!r:.80}, not what policies are trained by; write NAME: {{minutes: 10}}")
+    counts = Counter(name.value for name, _ in (written.value if written else ()))
+    if twice := [name for name, count in counts.items() if count > 1]:
+        raise ValueError(
+            f"{file} has {twice[0]} {counts[twice[0]]} times, of which the last alone would be trained; write it once, "
+            "and the others in files of their own, with another --out"
+        )
     return {str(name): given or {} for name, given in entries.items()}
 
 

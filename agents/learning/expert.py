@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import agents
+from agents.arena.interrupt import interruptible, signal_of
 from agents.learning import positions
 from agents.learning.algorithms import one_thread
 from agents.learning.distilling import agreement, distil, settle
@@ -197,18 +198,15 @@ class _Loop:
 
     def go_on(self, crew: Executor, deadline: float) -> bool:
         """Iterate, and return whether all iterations are over."""
-        from agents.learning.callbacks import StopRequest
-
         self._report(f"{self._outlook()}; kept in {self.run.out}")
-        with StopRequest() as stop:
-
-            def over() -> bool:
-                return stop.requested or time.monotonic() >= deadline
-
-            while self.done < self._plan.iterations:
-                if not self._iterate(self.done + 1, crew, over):
-                    self.signal = stop.signal
-                    return False
+        try:
+            with interruptible():
+                while self.done < self._plan.iterations:
+                    if not self._iterate(self.done + 1, crew, lambda: time.monotonic() >= deadline):
+                        return False
+        except KeyboardInterrupt as error:
+            self.signal = signal_of(error)
+            return False
         return True
 
     def _outlook(self) -> str:
@@ -354,9 +352,10 @@ class _Loop:
 
     def _close(self, iteration: int, noted: dict[str, Any]) -> None:
         """Save the policy, and what was noted; drop games that are not learned from any more."""
-        self.history.append(noted)
-        self.done = iteration
-        save(self.run, self.model, checkpoint(self.run, iteration), expert_iteration=self._noted())
+        history = [*self.history, noted]
+        about = {"plan": asdict(self._plan), "history": history}
+        save(self.run, self.model, checkpoint(self.run, iteration), expert_iteration=about)
+        self.history, self.done = history, iteration  # what is interrupted before is not over
         self._report(self._in_words(noted))
         for i in range(self._plan.first_kept(iteration + 1)):
             shutil.rmtree(games_folder(self.run, i), ignore_errors=True)
@@ -374,9 +373,6 @@ class _Loop:
             f"losses {noted['policy_loss']:.3f} (policy) and {noted['value_loss']:.3f} (value){match}, "
             f"{noted['seconds']:.0f} s"
         )
-
-    def _noted(self) -> dict[str, Any]:
-        return {"plan": asdict(self._plan), "history": self.history}
 
 
 @contextlib.contextmanager

@@ -43,9 +43,13 @@ class Processes(Executor):
     def __init__(self, count: int) -> None:
         self._count = count
         self._pool = self._begun()
+        self._stopped = False
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
         """Return the future of a call in one of the processes, which the first call begins."""
+        if self._stopped:
+            self.shutdown()
+            self._pool, self._stopped = self._begun(), False
         with beginning():
             try:
                 return self._pool.submit(_called, function, *args, **options)
@@ -57,12 +61,18 @@ class Processes(Executor):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """End the processes; those at work are waited for, and where something went wrong are told to stop first."""
-        if kind is not None and self._end is not None:
+        if kind is not None:
+            self.stop()
+        self.shutdown()
+
+    def stop(self) -> None:
+        """Tell the processes to stop what they are at; the next job has new ones."""
+        self._stopped = True
+        if self._end is not None:
             self._end.set()
-        elif kind is not None:
+        else:
             for process in list((self._pool._processes or {}).values()):
                 process.terminate()
-        self.shutdown()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the processes."""
@@ -164,7 +174,7 @@ def play_all(
     jobs : dict
         By file.
     over : callable
-        Whether to stop; jobs that are under way are lost then.
+        Whether to stop; jobs that are under way are lost then, and processes of this machine stop them.
     told : callable
         Is told how many games there are, as they come.
     at_once : int, optional
@@ -208,3 +218,5 @@ def play_all(
     finally:
         for future in going:
             future.cancel()
+        if going and isinstance(crew, Processes):
+            crew.stop()

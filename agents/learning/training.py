@@ -323,21 +323,28 @@ def _resumed(run: Run, model: "BaseAlgorithm", progress: bool) -> "BaseCallback"
 
     if run.resume is None:
         return resuming.GoOn()
-    was = {"settings": _of_games(run.about.get("settings", {})), **run.about.get("hyperparameters", {})}
-    now = {"settings": _of_games(run.settings), "n_envs": run.hyper.n_envs, **run.hyper.model}
-    kept = "settings", "n_envs", "buffer_size", "optimize_memory_usage"
-    same = all(was.get(name) == now.get(name) for name in kept)
-    found = resuming.load(run.resume, model) if same else resuming.GoOn()
+    others = _other_games(run)
+    found = resuming.GoOn() if others else resuming.load(run.resume, model)
     if progress and not found.found:
-        why = (
-            f"no {beside(run.resume, resuming.SUFFIX)} of as many steps"
-            if same
-            else "the settings are others than before"
-        )
+        cure = "give what it was, and the games under way go on"
+        nothing = f"no {beside(run.resume, resuming.SUFFIX)} of as many steps"
+        why = f"{', '.join(others)}; {cure}" if others else nothing
         print(f"goes on with new games: {why}", file=sys.stderr)
     return found
 
 
-def _of_games(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of an environment without that which leaves its games the same."""
-    return {name: value for name, value in settings.items() if name != "threads"}
+def _other_games(run: Run) -> list[str]:
+    """Return, in words, what makes the games under way of the training that is resumed of no use: all but threads."""
+    settings, hyper = run.about.get("settings", {}), run.about.get("hyperparameters", {})
+    now = {"n_envs": run.hyper.n_envs, **run.hyper.model}
+    pairs = [(name, settings, run.settings) for name in sorted({*settings, *run.settings} - {"threads"})]
+    pairs += [(name, hyper, now) for name in ("n_envs", "buffer_size", "optimize_memory_usage")]
+
+    def said(name: str, values: Mapping[str, Any]) -> str:
+        return repr(values[name]) if name in values else "its default"
+
+    return [
+        f"{name} is {said(name, new)} and was {said(name, old)}"
+        for name, old, new in pairs
+        if old.get(name) != new.get(name)
+    ]

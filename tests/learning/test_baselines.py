@@ -354,6 +354,7 @@ def test_mistakes(tmp_path):
     for text, words in (
         ("- 1", r"holds \[1\], not what policies are trained by; write NAME"),
         ("a: [", "is no YAML"),
+        ("A-v0/ppo: {}\nA-v0/ppo: {minutes: 3}", "has A-v0/ppo 2 times, of which the last alone"),
         ("LaneDefense3x3-v0/ppo: {minutes: abc}", "minutes of baseline LaneDefense3x3-v0/ppo 'abc' is str"),
         ("LaneDefense3x3-v0/ppo: {minutes: -5}", r"minutes of baseline .* -5\.0 is outside"),
         ("LaneDefense3x3-v0/ppo: {against: greedy}", "against 'greedy' of baseline LaneDefense3x3-v0/ppo is no list"),

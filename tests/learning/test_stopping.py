@@ -1,0 +1,44 @@
+"""Expert iterations that are to stop while jobs are under way: nobody waits for games that are lost."""
+
+import os
+import signal
+import sys
+import threading
+import time
+
+import pytest
+
+pytest.importorskip("stable_baselines3")
+pytest.importorskip("sb3_contrib")
+
+from agents.learning import playing
+from agents.learning.expert import expert_iteration
+from agents.learning.expert_plan import Plan
+from agents.learning.jobs import local, play_all
+from agents.learning.playing import Job, described
+
+ENDLESS = described({"agent": "mcts", "simulations": 10**8})
+
+
+def test_processes_stop_what_they_are_at_and_new_ones_go_on(tmp_path):
+    long, short = (
+        Job("LaneDefense3x3-v0", {}, (player,), 0, 1) for player in (ENDLESS, described({"agent": "uniform"}))
+    )
+    with local(2) as crew:
+        crew.submit(abs, 1).result()
+        begun = time.monotonic()
+        assert not play_all(crew, {tmp_path / "long.npz": long}, lambda: time.monotonic() - begun > 2)
+        assert play_all(crew, {tmp_path / "short.npz": short}, lambda: False)
+    assert [file.name for file in tmp_path.iterdir()] == ["short.npz"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_a_signal_ends_a_job_in_this_process(tmp_path, monkeypatch):
+    def slow(job):
+        threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGTERM]).start()
+        time.sleep(600)
+
+    monkeypatch.setattr(playing, "play", slow)
+    plan = Plan(iterations=1, games=8, imitate={"agent": "uniform"})
+    ended = expert_iteration("LaneDefense3x3-v0", "ppo", out=tmp_path, plan=plan, workers=1)
+    assert (ended.signal, ended.path, ended.interrupted) == (signal.SIGTERM, None, True)
