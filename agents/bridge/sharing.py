@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from agents.bridge.copying.copies import Copy
+from agents.bridge.means import FAST, NATIVE
 from agents.bridge.states import ForeignGame, ForeignState
 from agents.bridge.trial import chance_apart
 
@@ -20,6 +21,8 @@ def paid_alike(state: Any) -> bool:
     if not isinstance(state, ForeignState):
         return False
     notes = state.game.notes
+    if notes.get("means") not in (FAST, NATIVE):  # a copy of it is no world of its own
+        return False
     if "paid alike" not in notes:
         try:
             with chance_apart(0):
