@@ -165,6 +165,21 @@ class Later(Here):
         return future
 
 
+def test_a_game_of_ones_own_may_lie_in_another_folder(tmp_path, monkeypatch):
+    names = "examples/connect_four.py:ConnectFour-v0/ppo", "../games/x.py:X-v0,rows=4/dqn", "/games/x.py:X-v0/ppo"
+    near, above, whole = map(baselines.Baseline, names)
+    assert (near.env_id, near.algorithm, near.board) == ("examples/connect_four.py:ConnectFour-v0", "ppo", {})
+    assert (above.env_id, above.board) == ("../games/x.py:X-v0", {"rows": 4})
+    assert whole.env_id == "/games/x.py:X-v0"
+    assert [each.place.as_posix() for each in (near, above, whole)] == [names[0], names[1][3:], names[2][1:]]
+    monkeypatch.chdir(Path(__file__).parents[2])
+    file = tmp_path / "list.yml"
+    file.write_text(f"{names[0]}: {{}}")
+    assert baselines.baselines(file) == [near]
+    with pytest.raises(ValueError, match=r"have one folder in .*; train them apart"):
+        train_all([near, replace(near, name=f"../{near.name}")], tmp_path / "out", Here())
+
+
 def test_what_its_own_processes_have_trained_is_no_file_of_a_stranger(tmp_path, monkeypatch, recwarn):
     said = []
 
