@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
+from errno import ENOENT
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
@@ -217,7 +218,9 @@ class Results:
             if stream is not None:
                 with written(Path(stream.name)):
                     os.fsync(stream.fileno())
-                    os.stat(self._place / Path(stream.name).name)  # a deleted file takes whatever is written
+                    file = self._place / Path(stream.name).name
+                    if not os.path.samestat(os.stat(file), os.fstat(stream.fileno())):  # it would be read by nobody
+                        raise FileNotFoundError(ENOENT, "another file is in its place")
         self._synced = monotonic()
 
     def _open_transitions(self) -> Any:

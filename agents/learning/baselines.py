@@ -20,13 +20,14 @@ from agents.learning.expert_folder import checkpoints
 from agents.learning.expert_plan import Plan
 from agents.learning.hyperparameters import hyperparameters
 from agents.learning.run import latest
-from agents.learning.saved import storage
+from agents.learning.saved import storage, trust
 from agents.learning.saved.lightening import lighten
 from agents.learning.saved.shipped import FOLDER, TAUGHT, made_for
 from agents.learning.settings import to_evaluate_in
 from agents.learning.training import train
 from agents.waiting import as_completed
 from mcts_envs.core import errors
+from mcts_envs.core.loading import parted
 from mcts_envs.core.writing import write_whole
 from mcts_envs.registry import find
 
@@ -55,8 +56,8 @@ class Baseline:
     Attributes
     ----------
     name : str
-        Environment, board and algorithm: ``"WallSurvival-v0,board_size=6/maskable_ppo"``; ``expert_iteration`` is a
-        MaskablePPO that learns from a search.
+        Environment, board and algorithm: ``"WallSurvival-v0,board_size=6/maskable_ppo"``, with the file of a game of
+        one's own ``"games/my_game.py:MyGame-v0/ppo"``; ``expert_iteration`` is a MaskablePPO that learns from a search.
     settings, changes : dict
         Of the training's environment, besides the board; hyper-parameters in place of those of the algorithm's file.
     expert : dict
@@ -92,8 +93,15 @@ class Baseline:
 
     @property
     def env_id(self) -> str:
-        """The environment, without namespace."""
-        return made_for(Path(self.name).parent)[0]
+        """The environment, without namespace, after the file or the module that it is from."""
+        source, colon, name = parted(self.name.rpartition("/")[0].partition(",")[0])
+        return f"{source}{colon}{Path(name).name}"
+
+    @property
+    def place(self) -> Path:
+        """Its folder, in that of all policies: a file that lies elsewhere leads nowhere else."""
+        whole = Path(self.name)
+        return Path(*(part for part in whole.parts if part not in (whole.anchor, "..")))
 
     @property
     def board(self) -> dict[str, Any]:
@@ -215,13 +223,15 @@ def train_all(
     """
     games = max(_LEAST_GAMES, round(scale * games))
     jobs = [(each, seed) for each in chosen for seed in range(seeds)]
-    folders = {out / each.name / f"seed-{seed}": each for each, seed in jobs}
+    folders = {out / each.place / f"seed-{seed}": each for each, seed in jobs}
+    if len(folders) < len(jobs):
+        raise ValueError(f"two of {', '.join(each.name for each in chosen)} have one folder in {out}; train them apart")
     for here, asked in [(here, _settled(each, here)) for here, each in folders.items()]:  # all, before one is written
         here.mkdir(parents=True, exist_ok=True)
         write_whole(here / "baseline.json", json.dumps(asked, indent=2).encode())
-    report(f"{len(jobs)} trainings; kept in {out}")
-    failed = _trained_by(crew, [(each, seed, out / each.name, games, scale) for each, seed in jobs], report)
-    ready = [finish(each, out / each.name, seeds, games) for each in chosen if each.name not in failed]
+    report(f"{len(jobs)} training{'s' if len(jobs) > 1 else ''}; kept in {out}")
+    failed = _trained_by(crew, [(each, seed, out / each.place, games, scale) for each, seed in jobs], report)
+    ready = [finish(each, out / each.place, seeds, games) for each in chosen if each.name not in failed]
     if failed:
         name, error = next(iter(failed.items()))
         error.add_note(f"so {name} is not ready; {len(ready)} of {len(chosen)} policies are, in {out}")
@@ -242,7 +252,8 @@ def _trained_by(crew: Executor, calls: list[tuple[Any, ...]], report: Callable[[
             for future in as_completed(futures):
                 each, seed = futures[future][:2]
                 try:
-                    future.result()
+                    if (written := future.result()) is not None:
+                        trust.written(written)
                 except BrokenExecutor as error:
                     calls.append(futures[future])
                     if tries == _TRIES:
@@ -257,10 +268,10 @@ def _trained_by(crew: Executor, calls: list[tuple[Any, ...]], report: Callable[[
     return failed
 
 
-def _begun(crew: Executor, call: tuple[Any, ...], report: Callable[[str], None]) -> "Future[None]":
+def _begun(crew: Executor, call: tuple[Any, ...], report: Callable[[str], None]) -> "Future[Path | None]":
     """Return the future of a training, also where it is done at once and its error comes at once."""
 
-    def told(future: "Future[None]") -> None:
+    def told(future: "Future[Path | None]") -> None:
         if not future.cancelled() and future.exception() is None:
             report(f"{call[0].name}, seed {call[1]}: done")
 
@@ -273,8 +284,8 @@ def _begun(crew: Executor, call: tuple[Any, ...], report: Callable[[str], None])
     return future
 
 
-def train_one(baseline: Baseline, seed: int, folder: Path, games: int, scale: float) -> None:
-    """Train a policy from one seed, or go on with it, and play its selection games.
+def train_one(baseline: Baseline, seed: int, folder: Path, games: int, scale: float) -> Path | None:
+    """Train a policy from one seed, or go on with it, and play its selection games; return it, if it was not there.
 
     Raises
     ------
@@ -285,15 +296,16 @@ def train_one(baseline: Baseline, seed: int, folder: Path, games: int, scale: fl
     kept, opponents = here / "selection.json", _opponents(baseline)
     said = _read(kept) if kept.is_file() else None
     if said and {name: found["games"] for name, found in said["found"].items()} == dict.fromkeys(opponents, games):
-        return
+        return None
     if said:
-        target, points, seconds = here / said["policy"], said["curve"], said["seconds"]
+        target, points, seconds = here.joinpath(said["policy"]), said["curve"], said["seconds"]
     else:
         learned = _iterated if baseline.learned_by == TAUGHT else _trained
         target, points, seconds = learned(baseline, seed, here, games, scale)
     found = {name: _measured(baseline, target, name, games, SELECTION) for name in opponents}
     said = {"policy": target.relative_to(here).as_posix(), "found": found, "curve": points, "seconds": seconds}
     write_whole(kept, json.dumps(said, indent=2).encode())
+    return target
 
 
 def _settled(baseline: Baseline, here: Path) -> dict[str, Any]:

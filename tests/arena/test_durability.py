@@ -144,6 +144,15 @@ def test_a_folder_that_is_gone_is_told(tmp_path: Path, monkeypatch: pytest.Monke
         results.close()
 
 
+def test_a_file_that_another_has_replaced_is_told(tmp_path: Path) -> None:
+    """As an editor or a restored copy does: what is written since is in no folder."""
+    results = Results(tmp_path, fakes(*TWO).configuration())
+    shutil.copy(tmp_path / EPISODES, tmp_path / "copy")
+    (tmp_path / "copy").replace(tmp_path / EPISODES)
+    with pytest.raises(FileNotFoundError, match=f"another file is in its place: .*{EPISODES} cannot be written; leave"):
+        results.close()
+
+
 def test_torn_lines_are_dropped(tmp_path: Path) -> None:
     plan = fakes(*TWO, record=True)
     whole = compare(plan, 10, folder=tmp_path)

@@ -26,7 +26,7 @@ from agents.learning.baselines import train_all
 from agents.learning.card import written
 from agents.learning.evaluation import evaluate
 from agents.learning.jobs import Here
-from agents.learning.saved import storage
+from agents.learning.saved import storage, trust
 from agents.learning.saved.lightening import lighten
 from agents.learning.saved.shipped import FOLDER
 from agents.learning.training import Trained
@@ -136,6 +136,18 @@ class Failing(Here):
         return super().submit(function, *args)
 
 
+class Elsewhere(Here):
+    """Does nothing, and says what another process would: the policy that it has trained."""
+
+    def __init__(self, trained):
+        self.trained = trained
+
+    def submit(self, function, *args):
+        future = Future()
+        future.set_result(self.trained)
+        return future
+
+
 class Later(Here):
     """Tells of errors as processes do, by its futures; of so many calls first that their process was killed."""
 
@@ -151,6 +163,37 @@ class Later(Here):
         except (BrokenExecutor, ValueError) as error:
             future.set_exception(error)
         return future
+
+
+def test_a_game_of_ones_own_may_lie_in_another_folder(tmp_path, monkeypatch):
+    names = "examples/connect_four.py:ConnectFour-v0/ppo", "../games/x.py:X-v0,rows=4/dqn", "/games/x.py:X-v0/ppo"
+    near, above, whole = map(baselines.Baseline, names)
+    assert (near.env_id, near.algorithm, near.board) == ("examples/connect_four.py:ConnectFour-v0", "ppo", {})
+    assert (above.env_id, above.board) == ("../games/x.py:X-v0", {"rows": 4})
+    assert whole.env_id == "/games/x.py:X-v0"
+    assert [each.place.as_posix() for each in (near, above, whole)] == [names[0], names[1][3:], names[2][1:]]
+    monkeypatch.chdir(Path(__file__).parents[2])
+    file = tmp_path / "list.yml"
+    file.write_text(f"{names[0]}: {{}}")
+    assert baselines.baselines(file) == [near]
+    with pytest.raises(ValueError, match=r"have one folder in .*; train them apart"):
+        train_all([near, replace(near, name=f"../{near.name}")], tmp_path / "out", Here())
+
+
+def test_what_its_own_processes_have_trained_is_no_file_of_a_stranger(tmp_path, monkeypatch, recwarn):
+    said = []
+
+    def finish(each, folder, seeds, games):
+        trust.warn_of_pickles(folder / "seed-0" / "ppo.zip")
+        return folder
+
+    monkeypatch.setattr(baselines, "finish", finish)
+    for name, now in (("now", True), ("before", False)):
+        there = tmp_path / name / "LaneDefense3x3-v0" / "ppo" / "seed-0" / "ppo.zip"
+        crew = Elsewhere(there if now else None)
+        train_all([baselines.Baseline("LaneDefense3x3-v0/ppo")], tmp_path / name, crew, seeds=1, report=said.append)
+        assert any("holds pickles" in str(each.message) for each in recwarn) == (not now)
+    assert said[0] == f"1 training; kept in {tmp_path / 'now'}"
 
 
 def test_a_training_that_fails_does_not_stop_the_others(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""Which files are read without a word: those of this package, and those that this process has written."""
+"""Which files are read without a word: those of this package, and those that this process or its own have written."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ _written: set[Path] = set()
 
 
 def written(path: Path) -> None:
-    """Note that this process has written a file."""
+    """Note that this process, or one that it began, has written a file."""
     _written.add(path.resolve())
 
 
