@@ -16,6 +16,14 @@ from _words import binding
 _FOLLOW = """
 const pause = milliseconds => new Promise(done => setTimeout(done, milliseconds));
 let game = page.data.game ?? 0, seen = page.frames.reduce((sum, each) => sum + 1 + each.decisions.length, 0);
+let kept = seen;
+/** Put what has come since into the page, which a browser may save. */
+async function keep() {
+  const packed = new Blob([JSON.stringify(page.data)]).stream().pipeThrough(new CompressionStream("gzip"));
+  const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
+  document.getElementById("data").textContent = btoa(Array.from(bytes, byte => String.fromCharCode(byte)).join(""));
+  kept = seen;
+}
 if (game) page.play(); else page.show(page.length - 1);
 for (;; await pause(250)) {
   if (game && !page.atEnd) continue;  // somebody looks at this game: the next one waits
@@ -24,6 +32,7 @@ for (;; await pause(250)) {
   const answer = await fetch(`frames?seen=${seen}&game=${game}`).catch(() => null);
   const gone = !answer && (game || !page.frames.at(-1).over);
   page.title.textContent = page.data.title + (gone ? ": the server has gone" : "");
+  if (kept !== seen && (gone || page.frames.at(-1).over)) await keep();
   if (answer?.status !== 200) continue;
   const news = await answer.json();
   seen = news.seen;

@@ -194,7 +194,7 @@ def test_a_place_a_button_and_a_key_choose(opened):
     assert legal[-1]["name"] == "wait"
 
 
-def test_a_game_is_followed_while_it_is_played(browser):
+def test_a_game_is_followed_while_it_is_played_and_saved_whole(browser, tmp_path):
     page = browser.new_page()
     with serving() as live:
         page.goto(live.address)
@@ -206,6 +206,11 @@ def test_a_game_is_followed_while_it_is_played(browser):
         sync_api.expect(page.locator(".said")).to_contain_text("won")
         page.keyboard.press("Home")
         page.wait_for_selector(".search tbody tr")
+        page.wait_for_timeout(1000)
+        (tmp_path / "saved.html").write_text(page.content(), encoding="utf-8")
+        page.goto((tmp_path / "saved.html").as_uri())
+        page.keyboard.press("End")
+        sync_api.expect(page.locator(".count")).to_have_text(f"{last} / {last}")
     page.close()
 
 
