@@ -10,6 +10,7 @@ from agents.playing.session import Session
 from mcts_envs.core.showing import name_of
 
 _HELP = "an action, by name or number; list, hint, undo, new, quit"
+_COMMANDS = ("list", "help", "hint", "undo", "new", "quit")
 _LISTED = 60
 
 _LONG = 1.0
@@ -41,6 +42,7 @@ def play(session: Session, read: Callable[[str], str] = input, write: Callable[[
         except (EOFError, KeyboardInterrupt):
             write("")  # what comes next, as the shell's prompt, begins a line
             return
+        text = text.lower() if text.lower() in _COMMANDS else text
         if text in ("quit", "q"):
             return
         if not text:
@@ -112,6 +114,9 @@ def _meant(session: Session, options: list[dict[str, Any]], text: str) -> dict[s
     called = [each for each in mine if text == each["name"]]  # it may be a number, and that of another one
     exact = called or [each for each in mine if text == str(each["action"])]
     found = exact or [each for each in mine if each["name"].startswith(text)]
+    if not found:  # in another case, where that means one
+        meant = [each for each in mine if each["name"].lower().startswith(text.lower())]
+        found = [each for each in meant if each["name"].lower() == text.lower()] or meant
     if len(found) != 1:
         game = session.table.game
         if text.isdigit() and int(text) < game.actions:

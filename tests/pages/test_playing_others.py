@@ -320,6 +320,14 @@ def test_a_game_in_a_terminal(begun):
     assert "\x1b" not in text
 
 
+def test_a_terminal_takes_words_in_any_case(begun):
+    session = begun("Path", ["human"], seed=1, text=True)
+    said, lines = [], iter(["ON", "Undo", "Bac", "LIST", "Quit"])
+    text_play.play(session, lambda prompt: next(lines), said.append)
+    assert [line for line in said if line.startswith("human: ")] == ["human: on", "human: back"]
+    assert not any("is no legal action" in line for line in said)
+
+
 def test_what_a_terminal_shows():
     text = lambda table, coloured: table.text(None, [0], coloured)  # noqa: E731
     drawn, shown = table_of(f"{HERE}:Keyed", {}, 0, True), table_of(f"{HERE}:Pennies", {}, 0, True)
