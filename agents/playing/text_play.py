@@ -123,6 +123,6 @@ def _meant(session: Session, options: list[dict[str, Any]], text: str) -> dict[s
             raise ValueError(
                 f"{name_of(game, int(text), people[0] if people else 0)} is not legal now; list shows what is"
             )
-        some = ", ".join(each["name"] for each in found[:8])
+        some = ", ".join(each["name"] for each in found[:8]) + (f" and {len(found) - 8} more" if len(found) > 8 else "")
         raise ValueError(f"{text!r} could be {some}" if found else f"{text!r} is no legal action; list shows them")
     return {"player": found[0]["player"], "action": found[0]["action"]}

@@ -328,6 +328,14 @@ def test_a_terminal_takes_words_in_any_case(begun):
     assert not any("is no legal action" in line for line in said)
 
 
+def test_a_terminal_says_how_many_more_a_word_could_mean():
+    session = Session("LaneDefense5x9-v0", ["human"])
+    said, lines = [], iter(["Sunflower", "quit"])
+    text_play.play(session, lambda prompt: next(lines), said.append)
+    session.close()
+    assert any(line.startswith("'Sunflower' could be sunflower 0,0, ") and line.endswith(" more") for line in said)
+
+
 def test_what_a_terminal_shows():
     text = lambda table, coloured: table.text(None, [0], coloured)  # noqa: E731
     drawn, shown = table_of(f"{HERE}:Keyed", {}, 0, True), table_of(f"{HERE}:Pennies", {}, 0, True)
