@@ -67,8 +67,7 @@ def test_jobs_that_another_release_began_keep_their_games(tmp_path, monkeypatch,
     with monkeypatch.context() as before:
         before.setattr("agents.learning.playing._FEWEST", 5)
         before.setattr("tests.learning.test_folders.Here", Ending)
-        with pytest.raises(KeyboardInterrupt):
-            learned(tmp_path, iterations=2)
+        assert learned(tmp_path, iterations=2).signal == signal.SIGINT
     kept = {path: path.read_bytes() for path in tmp_path.glob("games/*/*.npz")}
     assert len(kept) == played
     assert [noted["games"] for noted in learned(tmp_path, iterations=2).history] == [16, 16, 16]
