@@ -31,7 +31,8 @@ def main(
     """Train all policies."""
     # Late, so that --help loads no library.
     from agents.arena.interrupt import interruptible, signal_of
-    from agents.learning.baselines import baselines, train_all
+    from agents.learning.baseline_list import baselines
+    from agents.learning.baselines import train_all
     from agents.learning.jobs import local
     from mcts_envs.core.errors import writable
 

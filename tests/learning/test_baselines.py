@@ -21,7 +21,7 @@ pytest.importorskip("matplotlib")
 from stable_baselines3 import DQN
 
 import agents
-from agents.learning import baselines, curves
+from agents.learning import baseline_list, baselines, curves
 from agents.learning.baselines import train_all
 from agents.learning.card import written
 from agents.learning.evaluation import evaluate
@@ -55,20 +55,20 @@ WallSurvival-v0,board_size=3/expert_iteration:
 
 
 def test_the_list_names_what_can_be_trained():
-    names = [each.name for each in baselines.baselines()]
+    names = [each.name for each in baseline_list.baselines()]
     assert len(names) == len(set(names)) == 16
-    for each in baselines.baselines():
+    for each in baseline_list.baselines():
         assert 0 < each.minutes <= 120
         assert each.scaled(0.5)["n_timesteps"] > 1000
         agents.learning.saved.shipped.find(each.env_id)
-    assert sum(each.minutes for each in baselines.baselines()) * 3 / 2 <= 600  # three seeds, two cores, ten hours
+    assert sum(each.minutes for each in baseline_list.baselines()) * 3 / 2 <= 600  # three seeds, two cores, ten hours
 
 
 @pytest.mark.slow
 def test_the_best_of_several_seeds_is_made_ready(tmp_path):
     file = tmp_path / "list.yml"
     file.write_text(LIST)
-    chosen = baselines.baselines(file)
+    chosen = baseline_list.baselines(file)
     lane, wall = train_all(chosen, tmp_path / "out", Here(), seeds=2, games=12)
     rows = list(csv.DictReader((wall / "curves.csv").read_text(encoding="utf-8").splitlines()))
     assert {row["seed"] for row in rows} == {"0", "1"}
@@ -100,7 +100,7 @@ def test_a_policy_of_the_list_may_learn_from_the_search(tmp_path, monkeypatch):
         result = iterate(*args, **{**options, "plan": replace(options["plan"], iterations=len(seen) - 1)})
         return replace(result, interrupted=len(seen) == 2)
 
-    (each,) = chosen = baselines.baselines(file)
+    (each,) = chosen = baseline_list.baselines(file)
     assert (each.plan(0.5).games, each.plan(0.5).imitate_games, each.plan(0.5).iterations) == (8, 8, 3)
     monkeypatch.setattr(baselines, "expert_iteration", stopped)
     with pytest.raises(KeyboardInterrupt):
@@ -175,7 +175,7 @@ def test_a_game_of_ones_own_may_lie_in_another_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(Path(__file__).parents[2])
     file = tmp_path / "list.yml"
     file.write_text(f"{names[0]}: {{}}")
-    assert baselines.baselines(file) == [near]
+    assert baseline_list.baselines(file) == [near]
     with pytest.raises(ValueError, match=r"have one folder in .*; train them apart"):
         train_all([near, replace(near, name=f"../{near.name}")], tmp_path / "out", Here())
 
@@ -378,22 +378,22 @@ def test_mistakes(tmp_path):
     file = tmp_path / "list.yml"
     file.write_text("LaneDefense3x3-v0/ppo: {minuts: 3}")
     with pytest.raises(ValueError, match="unknown baseline LaneDefense3x3-v0/ppo key 'minuts'; did you mean 'minutes'"):
-        baselines.baselines(file)
+        baseline_list.baselines(file)
     file.write_text("LaneDefense3x3-v0/pqo: {}")
     with pytest.raises(ValueError, match="did you mean 'ppo'"):
-        baselines.baselines(file)
+        baseline_list.baselines(file)
     file.write_text("WallSurvival-v0,board_size=3/expert_iteration: {expert: {game: 3}}")
     with pytest.raises(ValueError, match="expert_iteration key 'game'; did you mean 'games'"):
-        baselines.baselines(file)
+        baseline_list.baselines(file)
     file.write_text("WallSurvival-v0,board_size=3/expert_iteration: {expert: 3}")
     with pytest.raises(ValueError, match=r"expert 3 of baseline .*/expert_iteration is no mapping; write"):
-        baselines.baselines(file)
+        baseline_list.baselines(file)
     file.write_text("WallSurvival-v0,board_size=3/maskable_ppo: {expert: {games: 3}}")
     with pytest.raises(ValueError, match=r"maskable_ppo has expert: .'games': 3., which is for expert_iteration"):
-        baselines.baselines(file)
+        baseline_list.baselines(file)
     file.write_text("WallSurvival-v0,board_size=3/expert_iteration: {changes: {n_timesteps: 9, learning_rate: 0.01}}")
     with pytest.raises(ValueError, match="changes n_timesteps, for which expert_iteration has no use; see expert"):
-        baselines.baselines(file)
+        baseline_list.baselines(file)
     for text, words in (
         ("- 1", r"holds \[1\], not what policies are trained by; write NAME"),
         ("a: [", "is no YAML"),
@@ -405,10 +405,10 @@ def test_mistakes(tmp_path):
     ):
         file.write_text(text)
         with pytest.raises((ValueError, TypeError), match=words):
-            baselines.baselines(file)
+            baseline_list.baselines(file)
     for there in (tmp_path, tmp_path / "none.yml"):
         with pytest.raises(ValueError, match=r"cannot be read \(.+\); give a file of NAME: {minutes: 10}"):
-            baselines.baselines(there)
+            baseline_list.baselines(there)
     assert Path(baselines.__file__).parent.joinpath("hyperparams", "baselines.yml").is_file()
 
 
