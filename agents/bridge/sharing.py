@@ -7,7 +7,7 @@ import numpy as np
 from agents.bridge.copying.copies import Copy
 from agents.bridge.means import FAST, NATIVE
 from agents.bridge.states import ForeignGame, ForeignState
-from agents.bridge.trial import chance_apart
+from agents.bridge.trial import Played, chance_apart
 
 _GAMES, _STEPS = 8, 60
 """Games that are begun, and steps of all of them together."""
@@ -34,20 +34,20 @@ def paid_alike(state: Any) -> bool:
 
 def _found(game: ForeignGame, live: Any) -> bool:
     made, chance = Copy(live), np.random.default_rng(0)
-    env, steps, midway = made.env, 0, False
+    played, env = Played(game, made.env, held=made.held), made.env
+    steps, midway = 0, False
     totals = []
     for seed in range(_GAMES):
-        env.reset(seed=seed)
+        played.reset(seed)
         totals.append(0.0)
-        while env.agents and steps < _STEPS:
-            agent = env.agent_selection
-            over = env.terminations[agent] or env.truncations[agent]
-            legal = [] if over else game.offered(game.state_of(env, None), agent)
-            env.step(int(chance.choice(legal)) + game.seats[game.numbers[agent]].start if legal else None)
-            steps += not over
+        while played.choosing() and steps < _STEPS:
+            played.play(None, None, chance)
+            steps += 1
             paid = {float(env.rewards.get(seat.name, 0.0)) for seat in game.seats}
             if len(paid) > 1:
                 return False
             totals[-1] += max(paid)
             midway |= totals[-1] != 0.0 and not any(env.terminations.values())
+        if steps == _STEPS:
+            break
     return midway or len({*totals} - {0.0}) > 1
