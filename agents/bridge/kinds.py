@@ -125,7 +125,7 @@ def _mask_single(state: Any, player: int) -> Any:
 
 
 def _mask_asked(state: Any, player: int) -> Any:
-    return masks_of(teller(state.dressed))
+    return masks_of(teller(state.dressed) if state.wrappers else state.env)
 
 
 def _mask_shown(state: Any, player: int) -> Any:
