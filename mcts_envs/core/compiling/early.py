@@ -16,8 +16,8 @@ from numba import types
 
 from mcts_envs.core.compiling.signatures import SIGNATURES, TABLE
 
-SECONDS = 1.0
-"""How long a process may spend in plain Python: some hundred steps."""
+SECONDS = 3.0
+"""How long a process may spend in plain Python: a game or two."""
 
 _OURS = "mcts_envs."
 """Kernels of this package are known to compile. Those of a game of one's own show at once what keeps them from it."""
