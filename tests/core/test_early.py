@@ -131,6 +131,17 @@ def test_what_is_broken_off_has_changed_nothing():
     assert not state.any()
 
 
+def test_what_only_looks_undoes_nothing_that_another_thread_does_meanwhile():
+    live = np.zeros(8, np.uint8)
+
+    def looks(state):
+        live[0] = 1  # as a step in another thread does
+        return int(state[0])
+
+    assert early.in_python(SimpleNamespace(plain=looks, declared=ACTIVE))(live) == 0
+    assert live[0] == 1
+
+
 def test_time_in_plain_python_runs_out(monkeypatch):
     slow = SimpleNamespace(plain=lambda state: 1, declared=ACTIVE, __module__="mcts_envs.games.slow")
     monkeypatch.setattr(early, "_spent", 0.0)

@@ -44,21 +44,23 @@ def takes_table(kernel: Any) -> bool:
 def in_python(kernel: Any) -> Callable[..., Any]:
     """Return what takes and returns what a kernel does, and is plain Python.
 
-    States change when it ends, at once: no other thread finds half a step, nor does who catches an exception.
+    States change when it ends, at once: no other thread finds half a step, nor does who catches an exception. What only
+    looks at a state leaves it alone, whatever another thread has done to it since.
     """
 
     def call(*given: Any) -> Any:
         global _spent
         began = time.perf_counter()
-        own = [_taken(kind, each) for kind, each in zip(kernel.declared.args, given, strict=False)]
+        own = [_taken(kind, each) for kind, each in zip(kernel.declared.args, given, strict=True)]
+        states = [(theirs, mine, mine.tobytes()) for theirs, mine in zip(given, own, strict=True) if _is_state(theirs)]
         try:
             with np.errstate(all="ignore"):
                 result = kernel.plain(*own)
         finally:
             _spent += time.perf_counter() - began
-        for theirs, changed in zip(given, own, strict=True):
-            if changed is not theirs and _is_state(theirs):
-                theirs.data[:] = changed.data
+        for theirs, mine, before in states:
+            if mine.tobytes() != before:
+                theirs.data[:] = mine.data
         return _returned(kernel.declared.return_type, result)
 
     return call
