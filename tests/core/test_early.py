@@ -151,6 +151,36 @@ def test_time_in_plain_python_runs_out(monkeypatch):
     assert not early.serves(slow)
 
 
+def test_arguments_that_compiled_code_refuses_are_refused_before_it_is_there_and_numbers_are_taken_alike():
+    code = """
+game = mcts_envs.make_aec("Football3-v0").unwrapped.game
+state, seen = game.new_state(), np.zeros(game.observation_shape, np.float32).reshape(-1)
+game.reset(state, np.uint64(5))
+def refused(*given):
+    try:
+        return game.step(*given)
+    except TypeError as error:
+        return str(error)[:38]
+def tried():
+    game.observe(state, np.uint64(1), seen)
+    two = np.zeros(2, np.int64)
+    return [
+        refused(state, two, two),
+        refused(state, [0, 0], np.zeros(2)),
+        refused(bytes(state), two, np.zeros(2)),
+        game.legal(state, np.int8(1), np.zeros(game.actions, np.int64)),
+        game.active(state=state),
+        seen.tolist(),
+    ]
+before = tried()
+compiled()
+print(json.dumps([before, tried()]))
+"""
+    before, afterwards = told(code)
+    assert before == afterwards
+    assert before[:3] == ["No matching definition for argument ty"] * 3
+
+
 def test_a_game_of_ones_own_shows_at_once_whether_it_compiles(monkeypatch):
     @kernel(ACTIVE)
     def active(state):
