@@ -142,6 +142,23 @@ def test_what_only_looks_undoes_nothing_that_another_thread_does_meanwhile():
     assert live[0] == 1
 
 
+def test_what_is_legal_is_looked_at_anew_where_a_step_is_broken_off():
+    code = """
+env = gymnasium.make("mcts_envs/LaneDefense3x3-v0").unwrapped
+env.reset(seed=5)
+def broken(*_):
+    raise KeyboardInterrupt
+plain, env.game.observe.plain = env.game.observe.plain, broken
+try:
+    env.step(int(env.legal_actions()[-1]))
+except KeyboardInterrupt:
+    env.game.observe.plain = plain
+print(json.dumps([env.legal_actions().tolist(), env.view().legal_actions().tolist()]))
+"""
+    known, right = told(code)
+    assert known == right
+
+
 def test_time_in_plain_python_runs_out(monkeypatch):
     slow = SimpleNamespace(plain=lambda state: 1, declared=ACTIVE, __module__="mcts_envs.games.slow")
     monkeypatch.setattr(early, "_spent", 0.0)
