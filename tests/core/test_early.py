@@ -131,6 +131,34 @@ def test_what_is_broken_off_has_changed_nothing():
     assert not state.any()
 
 
+def test_what_only_looks_undoes_nothing_that_another_thread_does_meanwhile():
+    live = np.zeros(8, np.uint8)
+
+    def looks(state):
+        live[0] = 1  # as a step in another thread does
+        return int(state[0])
+
+    assert early.in_python(SimpleNamespace(plain=looks, declared=ACTIVE))(live) == 0
+    assert live[0] == 1
+
+
+def test_what_is_legal_is_looked_at_anew_where_a_step_is_broken_off():
+    code = """
+env = gymnasium.make("mcts_envs/LaneDefense3x3-v0").unwrapped
+env.reset(seed=5)
+def broken(*_):
+    raise KeyboardInterrupt
+plain, env.game.observe.plain = env.game.observe.plain, broken
+try:
+    env.step(int(env.legal_actions()[-1]))
+except KeyboardInterrupt:
+    env.game.observe.plain = plain
+print(json.dumps([env.legal_actions().tolist(), env.view().legal_actions().tolist()]))
+"""
+    known, right = told(code)
+    assert known == right
+
+
 def test_time_in_plain_python_runs_out(monkeypatch):
     slow = SimpleNamespace(plain=lambda state: 1, declared=ACTIVE, __module__="mcts_envs.games.slow")
     monkeypatch.setattr(early, "_spent", 0.0)
@@ -138,6 +166,36 @@ def test_time_in_plain_python_runs_out(monkeypatch):
     assert early.serves(slow)
     assert early.in_python(slow)(np.zeros(8, np.uint8)) == 1
     assert not early.serves(slow)
+
+
+def test_arguments_that_compiled_code_refuses_are_refused_before_it_is_there_and_numbers_are_taken_alike():
+    code = """
+game = mcts_envs.make_aec("Football3-v0").unwrapped.game
+state, seen = game.new_state(), np.zeros(game.observation_shape, np.float32).reshape(-1)
+game.reset(state, np.uint64(5))
+def refused(*given):
+    try:
+        return game.step(*given)
+    except TypeError as error:
+        return str(error)[:38]
+def tried():
+    game.observe(state, np.uint64(1), seen)
+    two = np.zeros(2, np.int64)
+    return [
+        refused(state, two, two),
+        refused(state, [0, 0], np.zeros(2)),
+        refused(bytes(state), two, np.zeros(2)),
+        game.legal(state, np.int8(1), np.zeros(game.actions, np.int64)),
+        game.active(state=state),
+        seen.tolist(),
+    ]
+before = tried()
+compiled()
+print(json.dumps([before, tried()]))
+"""
+    before, afterwards = told(code)
+    assert before == afterwards
+    assert before[:3] == ["No matching definition for argument ty"] * 3
 
 
 def test_a_game_of_ones_own_shows_at_once_whether_it_compiles(monkeypatch):

@@ -325,15 +325,17 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
 
     def _step_alone(self, action: int) -> tuple[Singles | Bytes, float]:
         """Step a game for one player in one compiled call; return the observation and the reward."""
-        out = np.empty(self._size, np.float32)
+        out, self._stale = np.empty(self._size, np.float32), True
         self._status = self._make_step(
             self._table, self._state, action, self._actions, self._rewards, self._legal, self._mask, out
         )
+        self._stale = False
         seen = quantized(out) if self._in_bytes else out
         return seen if self._flat else seen.reshape(self._shape), self._rewards.item()
 
     def _play(self, action: int) -> float:
         """Play an action and the opponents after it; return the sum of this player's rewards."""
+        self._stale = True  # until it is looked at, should that be interrupted
         if not self._external:
             total: float = self._turn(
                 self._table,
@@ -349,7 +351,6 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
                 self._stream,
             )
             return total
-        self._stale = True
         with self._live.all_or_nothing():
             return self._play_with_agents(action)
 

@@ -178,9 +178,12 @@ class Kernel(Compiled):
         """Return what Numba is to call with these arguments, for which it has found nothing compiled."""
         if self._machine:
             return super()._compile_for_args(*args, **kws)
-        if not kws and early.serves(self) and not early.takes_table(self) and not self.at_hand():
+        if early.serves(self) and not early.takes_table(self) and not self.at_hand():
+            if not early.fits(self, args):
+                self._explain_matching_error(*args)
             return early.in_python(self)
-        return self.ready().call
+        self.ready()
+        return self  # which looks at the arguments: machine code takes them for what it was made for
 
     def _reduce_states(self) -> dict[str, Any]:
         return {**super()._reduce_states(), "sigs": [self.declared]}

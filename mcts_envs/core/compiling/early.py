@@ -22,6 +22,8 @@ SECONDS = 3.0
 _OURS = "mcts_envs."
 """Kernels of this package are known to compile. Those of a game of one's own show at once what keeps them from it."""
 
+_NUMBERS = bool, int, float, np.bool_, np.integer, np.floating
+
 _spent = 0.0
 
 
@@ -44,24 +46,35 @@ def takes_table(kernel: Any) -> bool:
 def in_python(kernel: Any) -> Callable[..., Any]:
     """Return what takes and returns what a kernel does, and is plain Python.
 
-    States change when it ends, at once: no other thread finds half a step, nor does who catches an exception.
+    States change when it ends, at once: no other thread finds half a step, nor does who catches an exception. What only
+    looks at a state leaves it alone, whatever another thread has done to it since.
     """
 
     def call(*given: Any) -> Any:
         global _spent
         began = time.perf_counter()
-        own = [_taken(kind, each) for kind, each in zip(kernel.declared.args, given, strict=False)]
+        own = [_taken(kind, each) for kind, each in zip(kernel.declared.args, given, strict=True)]
+        states = [(theirs, mine, mine.tobytes()) for theirs, mine in zip(given, own, strict=True) if _is_state(theirs)]
         try:
             with np.errstate(all="ignore"):
                 result = kernel.plain(*own)
         finally:
             _spent += time.perf_counter() - began
-        for theirs, changed in zip(given, own, strict=True):
-            if changed is not theirs and _is_state(theirs):
-                theirs.data[:] = changed.data
-        return _returned(kernel.declared.return_type, result)
+        for theirs, mine, before in states:
+            if mine.tobytes() != before:
+                theirs.data[:] = mine.data
+        return _as_python(kernel.declared.return_type, result)
 
     return call
+
+
+def fits(kernel: Any, given: Any) -> bool:
+    """Say whether compiled code would take these arguments of a kernel without tables: it checks all but numbers."""
+    kinds = zip(kernel.declared.args, given, strict=True)
+    return all(
+        kernel.typeof_pyval(each) == kind if isinstance(kind, types.Array) else isinstance(each, _NUMBERS)
+        for kind, each in kinds
+    )
 
 
 def _is_state(given: Any) -> bool:
@@ -72,15 +85,16 @@ def _taken(kind: Any, given: Any) -> Any:
     """Return an argument as the kernel finds it."""
     if _is_state(given):
         return given.copy()
-    return np.uint64(given) if kind == types.uint64 else given
+    number = _as_python(kind, given)
+    return np.uint64(number) if kind == types.uint64 else number
 
 
-def _returned(kind: Any, result: Any) -> Any:
-    """Return a result as compiled code gives it to Python."""
+def _as_python(kind: Any, value: Any) -> Any:
+    """Return a number as compiled code takes it from Python, and gives it; anything else as it is."""
     for family, python in ((types.Boolean, bool), (types.Integer, int), (types.Float, float)):
         if isinstance(kind, family):
-            return python(result)
-    return result
+            return python(value)
+    return value
 
 
 class EarlyTable:
