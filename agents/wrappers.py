@@ -52,6 +52,12 @@ def named(env: Any, *kinds: type) -> list[str]:
     return [type(layer).__name__ for layer in layers_of(env) if isinstance(layer, kinds)]
 
 
+def teller(env: Any) -> Any:
+    """Return which layer of an environment says what is legal, itself or a wrapper; None if none does."""
+    layers = layers_of(env)
+    return next((layer for layer in (layers[-1], *layers[:-1]) if hasattr(layer, "action_masks")), None)
+
+
 def repeats_of(layer: Any) -> int:
     """Return how often a wrapper makes each step."""
     return max(_repeats(layer), default=1)
@@ -99,10 +105,10 @@ def unfollowed(env: Any, followed: Sequence[Any] = ()) -> list[str]:
             said.append(_instead(f"{name} changes the rewards of", inside, "for those"))
         if repeats_of(layer) > 1:
             said.append(_instead(f"{name} repeats actions in", inside, "single steps"))
+    if any(layer is teller(env) for layer in left[:-1]):
+        said.append(_instead(f"{type(teller(env)).__name__} says what is legal in", inside, "all actions"))
     for layer in layers[:-1]:
         name = type(layer).__name__
-        if hasattr(type(layer), "action_masks") and not hasattr(env.unwrapped, "action_masks"):
-            said.append(_instead(f"{name} says what is legal in", inside, "all actions"))
         if vars(layer).get("terminal_on_life_loss"):
             said.append(_instead(f"{name} ends episodes of", inside, "whole ones"))
     return said + own_steps(left)

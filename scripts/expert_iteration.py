@@ -106,7 +106,8 @@ def main(
         kept = f"the games are kept in {folder}, and the same command goes on from here"
         typer.secho(f"{how}; {kept}", err=True, fg="yellow")
     if result.path is not None:
-        over = f"iteration {len(result.history) - 1} of {iterations} is over"
+        last = len(result.history) - 1
+        over = f"iteration {last} of {max(last, iterations)} is over"
         typer.echo(f"{over}, after {result.seconds:.0f} s in this run; saved {result.path}")
     if result.signal is not None:
         raise typer.Exit(128 + result.signal)

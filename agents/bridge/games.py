@@ -15,7 +15,7 @@ from agents.bridge.adapters import adapter_of
 from agents.bridge.copying.chance import Watch
 from agents.bridge.copying.classes import takes_arguments
 from agents.bridge.naming import name_of, names_of, names_within
-from agents.bridge.returned import tried
+from agents.bridge.returned import asked, tried
 from agents.bridge.shapes import bounds, shaped, structure
 from agents.bridge.states import ForeignGame, ForeignSeat
 from agents.bridge.step_wrappers import acted_on
@@ -49,7 +49,7 @@ def game_of_one(env: Any, wrappers: tuple[Any, ...], actions: Any, shown: Any) -
     _check_actions(env, outermost.action_space, actions)
     seat = _seat(None, actions, env.observation_space, shown)
     names = names_within(wrappers, env) if acted_on(outermost) else names_of(env)
-    return _game(_kind_of(env), env, (seat,), names, tuple(map(type, wrappers)))
+    return _game(_kind_of(env, wrappers), env, (seat,), names, tuple(map(type, wrappers)))
 
 
 def require_spaces(env: Any) -> None:
@@ -77,9 +77,9 @@ def game_of_several(kind: str, layers: list[Any], lenses: list[Any]) -> ForeignG
     return _game(kind, env, seats, names_of(env))
 
 
-def _kind_of(env: Any) -> str:
+def _kind_of(env: Any, wrappers: tuple[Any, ...]) -> str:
     """Return where a Gymnasium environment tells what is legal."""
-    if hasattr(env, "action_masks"):
+    if asked(env, wrappers):
         return "ASKED"
     seen = env.observation_space
     return "SHOWN" if isinstance(seen, spaces.Dict) and "action_mask" in seen.spaces else "SINGLE"

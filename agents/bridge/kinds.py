@@ -16,6 +16,7 @@ from agents.bridge.rollouts import played_by, single
 from agents.bridge.states import ForeignState, active, advise, determinize, evaluate, reset
 from agents.bridge.step_wrappers import acted_on, inward
 from agents.budget import NO_LIMIT
+from agents.wrappers import teller
 from mcts_envs.core.contract import EVERYTHING, RUNNING, TERMINATED, TRUNCATED
 
 Mask = Callable[[Any, int], Any]
@@ -124,7 +125,7 @@ def _mask_single(state: Any, player: int) -> Any:
 
 
 def _mask_asked(state: Any, player: int) -> Any:
-    return masks_of(state.env)
+    return masks_of(teller(state.dressed) if state.wrappers else state.env)
 
 
 def _mask_shown(state: Any, player: int) -> Any:
@@ -182,13 +183,15 @@ def _legal_by(mask_of: Mask) -> Callable[[Any, int, Any], int]:
 
 def _seen_from_outside(state: Any, mask: Any) -> Any:
     """Return which actions are legal where wrappers change them; None where what is inside has none to be counted."""
-    env, inside, seat = state.dressed, state.env.action_space, state.game.seats[0]
-    if not acted_on(env):
+    env, seat = state.dressed, state.game.seats[0]
+    within = teller(env) or state.env
+    inside = within.action_space
+    if within is env or not acted_on(env):
         return mask
     if not isinstance(inside, spaces.Discrete):
         return None
     each = np.ravel(mask)
-    return [each[int(inward(env, action + seat.start)) - inside.start] for action in range(seat.actions)]
+    return [each[int(inward(env, action + seat.start, within)) - inside.start] for action in range(seat.actions)]
 
 
 def _seen_single(state: Any, player: int) -> Any:
@@ -283,7 +286,7 @@ def _kind(step: Any, mask_of: Mask, seen_by: Any, is_left: Any) -> Mapping[str, 
 
 SINGLE = _kind(step_single, _mask_single, _seen_single, _is_left_alone)
 ASKED = _kind(step_single, _mask_asked, _seen_single, _is_left_alone)
-"""Gymnasium environments with ``action_masks()``."""
+"""Gymnasium environments with ``action_masks()``, of their own or of a wrapper."""
 
 SHOWN = _kind(step_single, _mask_shown, _seen_single, _is_left_alone)
 """Gymnasium environments with an ``action_mask`` in what they show."""

@@ -21,7 +21,7 @@ from agents.bridge.copying import constants
 from agents.bridge.copying.chance import drawn_from_system
 from agents.bridge.copying.copies import Copy
 from agents.bridge.copying.digest import contents, digest
-from agents.bridge.returned import SAY_IT, StepError
+from agents.bridge.returned import SAY_IT, StepError, asked
 from agents.bridge.rewinding import Rewind, holds_world
 from agents.bridge.states import ForeignState, whole
 from agents.bridge.step_wrappers import KeepsError, check_kept, held_around
@@ -338,7 +338,7 @@ def _warn_of_turns(live: Any, state: ForeignState, copier: Copier) -> None:
 
 def _tells(state: ForeignState) -> str | None:
     """Return what of a step tells legal actions that the environment does not tell again: ``infos`` or ``seen``."""
-    if state.game.adapter is not None or hasattr(state.env, "action_masks"):
+    if state.game.adapter is not None or asked(state.env, state.wrappers):
         return None
     alone = state.game.seats[0].name is None
     told = {"infos": state.infos, "seen": state.seen}
@@ -351,7 +351,7 @@ def _tells(state: ForeignState) -> str | None:
 
 def _misnamed(state: ForeignState) -> str:
     """Say what may tell the legal actions of an environment by a name that planners do not know."""
-    if state.game.notes.get("tells") or hasattr(state.env, "action_masks"):
+    if state.game.notes.get("tells") or asked(state.env, state.wrappers):
         return ""
     told = state.infos or getattr(state.env, "infos", None)
     if state.game.seats[0].name is not None:  # by agent
@@ -366,7 +366,7 @@ def _misnamed(state: ForeignState) -> str:
 def _warn_of_other_names(state: ForeignState) -> None:
     """Say that a step of a Gymnasium environment tells by another name what is legal, which nobody reads then."""
     game = state.game
-    if game.notes.get("tells") or game.adapter is not None or hasattr(state.env, "action_masks"):
+    if game.notes.get("tells") or game.adapter is not None or asked(state.env, state.wrappers):
         return
     told = {"info": state.infos, "observation": state.seen} if game.seats[0].name is None else {}
     for where, said in told.items():

@@ -15,6 +15,7 @@ from agents.bridge.copying.digest import digest
 from agents.bridge.layers import innermost
 from agents.bridge.refusing import refused
 from agents.bridge.returned import begun, masks_of, wrong
+from agents.wrappers import teller
 from mcts_envs.core.view import Episode
 
 _nothing_equals = itertools.count(-1, -1)
@@ -155,8 +156,8 @@ def _told(env: Any, info: Any, agent: Any) -> Any:
     adapter = adapter_of(inside.__class__)
     if adapter is not None and (listed := adapter.actions or adapter.legal) is not None:
         return listed(inside, agent)
-    if isinstance(inside, gymnasium.Env) and hasattr(inside, "action_masks"):
-        return masks_of(inside)
+    if isinstance(inside, gymnasium.Env) and (tells := teller(env)) is not None:
+        return masks_of(tells)
     return info.get("action_mask") if isinstance(info, Mapping) else None
 
 

@@ -1,5 +1,6 @@
 """What steps return, and what is wrong with it: a search cannot make up for that."""
 
+from collections.abc import Iterable
 from typing import Any
 
 _SAID = "observation, reward, terminated, truncated, info"
@@ -44,6 +45,11 @@ def begun(said: Any) -> tuple[Any, Any]:
         raise TypeError(f"reset() returned {_short(said)}; Gymnasium's returns 2 values: observation, info")
     observation, info = said
     return observation, info
+
+
+def asked(env: Any, wrappers: Iterable[Any]) -> bool:
+    """Return whether an environment, or one of the wrappers around it, has ``action_masks``."""
+    return any(hasattr(layer, "action_masks") for layer in (env, *wrappers))
 
 
 def masks_of(env: Any) -> Any:

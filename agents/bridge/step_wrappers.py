@@ -1,4 +1,4 @@
-"""What wrappers make of a step: the action that they change, the reward, and how often the environment is stepped."""
+"""What wrappers make of a step: the action, whether it is legal, the reward, and how often it is made."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,15 +10,17 @@ from agents.bridge.copying.copies import Copy
 from agents.bridge.copying.digest import digest
 from agents.bridge.layers import innermost
 from agents.bridge.observation_wrappers import detached
-from agents.wrappers import layers_of, named, repeats_of
+from agents.wrappers import layers_of, named, repeats_of, teller
 
 
 def changing(layers: Sequence[Any]) -> tuple[Any, ...]:
     """Return the wrappers among the layers of an environment that change what a step does, from the outermost on.
 
-    They change actions or rewards, each by itself, or repeat a step.
+    They change actions or rewards, each by itself, repeat a step, or say what is legal.
     """
-    return tuple(layer for layer in layers[:-1] if _acts(layer) or _pays(layer) or repeats_of(layer) > 1)
+    return tuple(
+        layer for layer in layers[:-1] if _acts(layer) or _pays(layer) or repeats_of(layer) > 1 or _tells(layer)
+    )
 
 
 def dressed(env: Any, wrappers: Sequence[Any]) -> Any:
@@ -28,9 +30,11 @@ def dressed(env: Any, wrappers: Sequence[Any]) -> Any:
     return env
 
 
-def inward(env: Any, action: Any) -> Any:
-    """Return what an action of an environment so dressed is to the one inside."""
+def inward(env: Any, action: Any, inside: Any = None) -> Any:
+    """Return what an action of an environment so dressed is to the one inside, or to another of its layers."""
     for layer in layers_of(env):
+        if layer is inside:
+            break
         if isinstance(layer, gymnasium.ActionWrapper):
             action = layer.action(action)
     return action
@@ -109,6 +113,11 @@ class Repeated(gymnasium.Wrapper[Any, Any, Any, Any]):
 def _acts(layer: Any) -> bool:
     known = isinstance(layer, gymnasium.ActionWrapper) and type(layer).step is gymnasium.ActionWrapper.step
     return known and not isinstance(layer, StickyAction)
+
+
+def _tells(layer: Any) -> bool:
+    """Return whether a wrapper alone says what is legal, as sb3-contrib's ActionMasker, and keeps nothing for it."""
+    return teller(layer) is layer and type(layer).step is gymnasium.Wrapper.step
 
 
 def _pays(layer: Any) -> bool:

@@ -209,7 +209,9 @@ def able(name: str, given: Any, cure: str, method: str = "__call__") -> None:
 
 
 def room(error: OSError) -> str:
-    """Return what to do where a file cannot grow: on a full disk, or where the size of a file is limited."""
+    """Return what to do where a file cannot grow: on a full disk, by a limit on its size, or for want of leave."""
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return "give leave to write there"
     return "raise the limit on the size of files (ulimit -f)" if error.errno == errno.EFBIG else "make room"
 
 

@@ -1,7 +1,9 @@
 """Results of comparisons on disk: processes, accidents, interruptions, torn rows, and what is refused."""
 
+import errno
 import importlib
 import json
+import os
 import pickle
 import shutil
 import signal
@@ -18,7 +20,7 @@ from agents.arena.interrupt import Interrupted
 from agents.arena.report.report import Report
 from agents.arena.rows import seeds
 from agents.arena.running.runner import Crew
-from agents.arena.storage import EPISODES, TRANSITIONS, Results, default_folder, read_transitions
+from agents.arena.storage import EPISODES, TRANSITIONS, Results, default_folder, read_transitions, written
 from agents.learning.saved import shipped
 from mcts_envs.core.players import BuiltIn
 from tests.arena.reports import figures, rows_of
@@ -142,6 +144,19 @@ def test_a_folder_that_is_gone_is_told(tmp_path: Path, monkeypatch: pytest.Monke
     kept.close()
     with pytest.raises(FileNotFoundError, match=f"{EPISODES} cannot be written; leave its folder there, and"):
         results.close()
+
+
+@pytest.mark.parametrize(
+    ("number", "cure"),
+    [
+        (errno.EACCES, "give leave to write there"),
+        (errno.EROFS, "give leave to write there"),
+        (errno.ENOSPC, "make room"),
+    ],
+)
+def test_why_a_file_cannot_be_written_decides_what_to_do(number: int, cure: str) -> None:
+    with pytest.raises(OSError, match=f"{EPISODES} cannot be written; {cure}, and"), written(Path(EPISODES)):
+        raise OSError(number, os.strerror(number))
 
 
 def test_a_file_that_another_has_replaced_is_told(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ import pytest
 from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.wrappers import ActionMasker
 
 import agents
 from agents import bridge
@@ -125,3 +127,59 @@ def test_other_actions_are_told_what_makes_them_discrete(actions, most):
     result = agents.make("mcts", simulations=400, seed=0).search(env)
     assert result.action == 5
     assert result.values[5] == pytest.approx(2 * most, rel=0.13)
+
+
+class Strict(gym.Env):
+    """Counts to 9 by one to three, never twice by the same; says what may be done to who asks by name."""
+
+    observation_space, action_space = spaces.Box(0, 12, (2,), np.float32), spaces.Discrete(3)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.sum, self.last = 0, 0
+        return np.zeros(2, np.float32), {}
+
+    def allowed(self):
+        return np.arange(3) != self.last
+
+    def step(self, action):
+        assert self.allowed()[action]
+        self.sum, self.last = self.sum + int(action) + 1, int(action)
+        return np.array([self.sum, self.last], np.float32), float(self.sum == 9), self.sum >= 9, False, {}
+
+
+def masking(env):
+    return ActionMasker(env, lambda env: env.unwrapped.allowed())
+
+
+def backwards(env):
+    return gym.wrappers.TransformAction(env, lambda action: 2 - action, spaces.Discrete(3))
+
+
+@pytest.mark.parametrize(
+    ("around", "first"),
+    [((masking,), 0), ((masking, backwards), 2), ((backwards, backwards, masking), 0), ((bridge.Remember, masking), 0)],
+)
+@pytest.mark.filterwarnings("error")
+def test_a_wrapper_that_says_what_is_legal_is_asked_of_every_copy(around, first):
+    env = Strict()
+    for wrap in around:
+        env = wrap(env)
+    env.reset(seed=0)
+    result = agents.make("mcts", simulations=60, seed=0).search(env)
+    assert result.visits[first] == 0 < min(np.delete(result.visits, first))
+    assert agents.make("random").act(env) != first
+
+
+@pytest.mark.filterwarnings("ignore::agents.learning.saved.notices.PolicyWarning")
+def test_a_policy_with_masks_is_given_those_of_the_wrapper_of_its_training(tmp_path):
+    model = MaskablePPO("MlpPolicy", masking(Strict()), seed=0, device="cpu", n_steps=8, batch_size=8)
+    model.policy.action_net.bias.data[:] = model.policy.action_net.bias.new_tensor([5.0, 0.0, -5.0])
+    model.save(tmp_path / "strict.zip")
+    env = agents.remember(masking(Strict()))
+    env.reset(seed=0)
+    played, over = [], False
+    while not over:
+        played.append(agents.make(f"sb3:{tmp_path / 'strict.zip'}").act(env))
+        over = env.step(played[-1])[2]
+    assert played[:4] == [1, 0, 1, 0]

@@ -99,3 +99,18 @@ def test_a_library_that_cannot_be_imported_is_not_said_to_be_missing(library):
     )
     with pytest.raises(ImportError, match=re.escape(words)):
         algorithm_class("ppo")
+
+
+def test_fewer_iterations_than_are_there_are_not_counted_beyond_their_number(tmp_path, monkeypatch, capsys):
+    import expert_iteration as script
+    import typer
+
+    from agents.learning import expert
+
+    there = expert.Learned(tmp_path / "ppo.zip", [{}, {}, {}], 1.0, False)
+    monkeypatch.setattr(expert, "expert_iteration", lambda *_, **__: there)
+    app = typer.Typer(add_completion=False)
+    app.command()(script.main)
+    with pytest.raises(SystemExit):
+        app(["WallSurvival-v0", "--iterations", "1", "--out", str(tmp_path)])
+    assert "iteration 2 of 2 is over" in capsys.readouterr().out

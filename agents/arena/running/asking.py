@@ -4,7 +4,7 @@ import math
 import operator
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from time import perf_counter, process_time
+from time import process_time
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from agents.arena.faults import IllegalMoveError, LateError, agents_code
 from agents.arena.limits import Limits
 from agents.arena.rows import Seat
+from agents.arena.running import clock
 from agents.arena.running.guarded import Guarded
 from mcts_envs.core import errors
 from mcts_envs.core.api.adapter import some
@@ -86,9 +87,9 @@ class Chair:
             env = self._look(env)
         self._asked(self._number)
         with agents_code(), self._apart():
-            started, used = perf_counter(), process_time()
+            started, used = clock.seconds(), process_time()
             action = self._agent.act(env)
-            seconds, cpu = perf_counter() - started, process_time() - used
+            seconds, cpu = clock.seconds() - started, process_time() - used
             if choices > 1:
                 self._note(seconds, cpu)
             if seconds > self._limit:  # and still thinking, for whoever ends this process meanwhile

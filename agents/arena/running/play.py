@@ -3,7 +3,6 @@
 import math
 import sys
 from collections.abc import Callable, Sequence
-from time import perf_counter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,6 +11,7 @@ from agents.arena.faults import agents_code, cut_off
 from agents.arena.limits import Limits
 from agents.arena.replays import Moves
 from agents.arena.rows import DIGITS, Match, Row, Seat, Transition
+from agents.arena.running import clock
 from agents.arena.running.asking import Asked, Chair
 from agents.spec import AgentSpec
 from mcts_envs.core import errors
@@ -82,7 +82,7 @@ def play(
 
 def _late(row: Row, transitions: list[Transition] | None, begun: float, limits: Limits) -> bool:
     """Whether a match has been played for too long; the row says so then, and the last move that it was truncated."""
-    row.truncated = limits.late(perf_counter() - begun)
+    row.truncated = limits.late(clock.seconds() - begun)
     if row.truncated is not None and transitions:
         transitions[-1]["truncated"] = True
     return row.truncated is not None
@@ -102,7 +102,7 @@ def _play_alone(
     actions = range(first, first + int(env.action_space.n))
     row.last_asked = 0
     state = inner.position() if transitions is not None else {}
-    discount, over, begun = 1.0, False, perf_counter()
+    discount, over, begun = 1.0, False, clock.seconds()
     while not over and not _late(row, transitions, begun, limits):
         action = chair.ask(env, actions, info["action_mask"] if ours else None, strict)
         _, reward, terminated, truncated, info = env.step(action)
@@ -134,7 +134,7 @@ def _play_together(
     """Play in an AEC environment, an agent in each seat."""
     env.reset(seed=row.seed)
     ours, discounts = isinstance(env, GameAECEnv), [1.0] * len(row.seats)
-    factor, begun = env.game.discount if ours else 1.0, perf_counter()
+    factor, begun = env.game.discount if ours else 1.0, clock.seconds()
     while env.agents:
         name = env.agent_selection
         seat = env.possible_agents.index(name)

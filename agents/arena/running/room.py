@@ -3,7 +3,6 @@
 import os
 import traceback
 from contextlib import AbstractContextManager, chdir, nullcontext
-from time import perf_counter
 from typing import Any
 
 from gymnasium.wrappers import NormalizeObservation, NormalizeReward
@@ -12,6 +11,7 @@ from agents.arena.faults import agents_code, caught
 from agents.arena.plan import Plan, played_on
 from agents.arena.replays import Moves, as_far_as_it_went, proved
 from agents.arena.rows import Match, Played, Transition
+from agents.arena.running import clock
 from agents.arena.running.asking import Asked
 from agents.arena.running.guarded import made
 from agents.arena.running.play import play
@@ -56,7 +56,7 @@ class Room:
     def play(self, job: Match) -> Played:
         """Play a match; what goes wrong is in its row."""
         row, plan, replay = self._plan.blank_row(job), self._plan, ""
-        row.played_on, begun = played_on(), perf_counter()
+        row.played_on, begun = played_on(), clock.seconds()
         transitions: list[Transition] = []
         moves: Moves = []
         with caught(row, plan.teams):
@@ -76,7 +76,7 @@ class Room:
         if not plan.scored:  # nobody met anybody, whose rewards would say who won
             for played in row.seats:
                 played.outcome = None
-        row.took = perf_counter() - begun
+        row.took = clock.seconds() - begun
         if row.fault is not None or named(self._env, NormalizeObservation, NormalizeReward):
             self._env = None  # statistics of other episodes change what is shown and paid
         if row.fault is not None:

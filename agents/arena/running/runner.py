@@ -10,6 +10,7 @@ from agents.arena.faults import CRASH, TIME, forfeit
 from agents.arena.interrupt import interruptible
 from agents.arena.plan import Plan, played_on
 from agents.arena.rows import Match, Played
+from agents.arena.running.clock import Clock
 from agents.arena.running.room import Room
 from agents.arena.running.worker import Job, Result, Worker
 from mcts_envs.core import errors
@@ -49,7 +50,7 @@ class Crew:
         self._plan = plan
         self._size = workers
         self._workers: list[Worker] = []
-        self._killed = 0
+        self._killed, self._clock = 0, Clock()
 
     def __enter__(self) -> "Crew":
         return self
@@ -143,7 +144,9 @@ class Crew:
                 self._dismiss(worker, todo)
                 return
         ended = worker.ended
-        overdue = None if ended else worker.overdue(self._plan.limits)  # whoever has ended keeps nobody waiting
+        self._clock.now()
+        limits, since = self._plan.limits, self._clock.resumed  # a worker knows better for how long it stood still
+        overdue = None if ended else worker.overdue(limits, since)  # whoever has ended keeps nobody waiting
         if not (overdue or ended):
             return
         if not worker.ready and not overdue:
@@ -156,7 +159,7 @@ class Crew:
         for result in worker.results():  # what it said last
             worker.check_off()
             yield result
-        overdue = overdue and worker.overdue(self._plan.limits)
+        overdue = overdue and worker.overdue(limits, since)
         if worker.jobs and (overdue or worker.fresh):
             job = worker.jobs.popleft()
             yield self._lost(job, worker, overdue)

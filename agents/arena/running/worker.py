@@ -17,6 +17,7 @@ from agents.arena.interrupt import SIGNALS
 from agents.arena.limits import Limits
 from agents.arena.plan import Plan
 from agents.arena.rows import Match, Played
+from agents.arena.running import clock
 from agents.arena.running.room import Room
 from agents.beginning import beginning, end_with_parent
 from agents.learning.saved.notices import PolicyWarning
@@ -144,10 +145,10 @@ class Worker:
         """Whether the process was told to end, by the system or a person, which is not the fault of what it played."""
         return self._process.exitcode in _FROM_OUTSIDE
 
-    def overdue(self, limits: Limits) -> str | None:
-        """Say which limit the job in work exceeds."""
+    def overdue(self, limits: Limits, since: float) -> str | None:
+        """Say which limit the job in work exceeds, of whose time only what follows ``since`` is known to count."""
         asked = self._pulse[_ASKED]
-        return limits.exceeded(monotonic() - asked, self._pulse[_SEAT] < 0) if asked else None
+        return limits.exceeded(monotonic() - max(asked, since), self._pulse[_SEAT] < 0) if asked else None
 
     def epitaph(self) -> str:
         """Say how the process ended."""
@@ -188,6 +189,7 @@ def serve(connection: "Connection[Any, Any]", pulse: Any, plan: Plan) -> None:
             return
         pulse[_ASKED], pulse[_SEAT], pulse[_THINKS] = monotonic(), seat, 1.0
 
+    clock.keep()
     room, home = Room(plan, asked), os.getpid()
     plan.limits.apply()
     with contextlib.suppress(EOFError, OSError):  # the parent has gone, or an agent has closed the connection
