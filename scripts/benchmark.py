@@ -83,7 +83,10 @@ def main(
     # Late, so that --help loads no game.
     from speed.page import TITLES, keep, kept, load, table
 
+    from mcts_envs.core.compiling.early import compile_at_once
+
     rounds = 3 if quick else 15
+    compile_at_once()
     try:
         writable("page", pages / "speed.md")
         writable("page", pages / "data", folder=True)

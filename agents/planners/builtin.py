@@ -3,6 +3,7 @@
 import numpy as np
 
 from agents.base import Agent
+from mcts_envs.core.compiling.early import called_on, tables_at_hand
 from mcts_envs.core.contract import Game
 from mcts_envs.core.players import play_random, play_scripted, random_model
 from mcts_envs.core.rng import below
@@ -33,7 +34,9 @@ class UniformAgent(Agent):
             return int(actions[below(self.stream, len(actions))])
         game = self.prepared(view.game)
         legal, weights = np.empty(game.actions, np.int64), np.empty(game.actions)
-        return int(self._play(game.table, view.state, view.player, legal, weights, self.stream))
+        (table,) = tables_at_hand(game)
+        play = called_on(table, self._play)
+        return int(play(table, view.state, view.player, legal, weights, self.stream))
 
     def prepare(self, game: Game) -> Game:
         """Return the game in the model that the agent plays by."""

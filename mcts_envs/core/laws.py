@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numba.core.config import DISABLE_JIT
 
+from mcts_envs.core.compiling.early import compile_at_once
 from mcts_envs.core.contract import EVERYTHING, RUNNING, SIGNATURES, TRUNCATED, Game
 from mcts_envs.core.known_laws import (
     chance_is_redrawn_and_nothing_known,
@@ -253,6 +254,7 @@ def positions_come_back(game: Game, sample: Sample) -> None:
 
 def compiled_equals_interpreted(game: Game, sample: Sample) -> None:
     """Compiled and interpreted kernels give the same bytes and numbers, in the variants too, and overflow nowhere."""
+    compile_at_once()
     with plainly():
         _compare_modes(game, sample)
 

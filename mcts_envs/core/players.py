@@ -16,6 +16,7 @@ import numpy as np
 from numba import types
 
 from mcts_envs.core import errors
+from mcts_envs.core.compiling.early import called_on, tables_at_hand
 from mcts_envs.core.compiling.table import TABLE, advise_of, legal_of
 from mcts_envs.core.contract import BYTES, FLOATS, INTS, Game
 from mcts_envs.core.kernel import kernel
@@ -88,7 +89,9 @@ class BuiltIn:
             self._seen = view.game, view.game.variant(self._model) if self._model else view.game
         game = self._seen[1]
         actions, weights = np.empty(game.actions, np.int64), np.empty(game.actions)
-        return int(self._play(game.table, view.state, view.player, actions, weights, self._stream))
+        (table,) = tables_at_hand(game)
+        play = called_on(table, self._play)
+        return int(play(table, view.state, view.player, actions, weights, self._stream))
 
 
 def player(

@@ -20,6 +20,7 @@ from agents.spec import AgentSpec
 from agents.wrappers import named
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.multi import GameAECEnv
+from mcts_envs.core.compiling.early import compile_at_once
 from mcts_envs.core.own_code import is_own
 from mcts_envs.core.players import Player
 
@@ -42,6 +43,7 @@ class Room:
         self._env: Any = None
         self._agents: dict[tuple[str, int], Player] = {}
         self._home = os.getcwd()
+        compile_at_once()
 
     def _at_home(self) -> AbstractContextManager[None]:
         """Be in the folder from which files are named, wherever an agent has gone."""

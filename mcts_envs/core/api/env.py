@@ -26,6 +26,7 @@ from mcts_envs.core.api.live import SeatedGame
 from mcts_envs.core.api.opponents import resolve_opponents
 from mcts_envs.core.api.quantized import check_dtype, quantized
 from mcts_envs.core.api.turn import NO_ACTION, fill_mask_and_observation, play_turn, step_alone
+from mcts_envs.core.compiling.early import called_on, is_early, tables_at_hand
 from mcts_envs.core.contract import TERMINATED, TRUNCATED, Game
 from mcts_envs.core.place import start_state
 from mcts_envs.core.rng import MAX_SEED, draw, seed_stream
@@ -84,7 +85,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         self.strict = check_illegal(illegal)
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
-        self._seats, self._advised, self._external = resolve_opponents(game, self.seat, opponent)
+        self._seats, self._model, self._external = resolve_opponents(game, self.seat, opponent)
         self.observation_space = observation_space(game, in_bytes)
         self.action_space = spaces.Discrete(game.actions)
         opponent = [*opponent] if isinstance(opponent, (list, tuple)) else opponent
@@ -96,7 +97,6 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         self._pending_reward, self._outcome = live.pending_reward, live.outcome
         self._stale = False
         self._status = TERMINATED
-        self._table = game.bare.table
         self._actions = np.zeros(game.players, np.int64)
         self._rewards = np.zeros(game.players)
         self._legal = np.zeros(game.actions, np.int64)
@@ -107,6 +107,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         self._in_bytes = in_bytes
         self._flat = len(self._shape) == 1
         self._alone = game.players == 1
+        self._take_kernels()
         show_wrapped()
 
     def __reduce__(self) -> Any:
@@ -142,6 +143,8 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         if seed is not None:
             seed = errors.integer("seed", seed, 0, MAX_SEED)
         super().reset(seed=seed)
+        if is_early(self._table):
+            self._take_kernels()
         with self._live.all_or_nothing() if self._external else nullcontext():
             seed_stream(self._stream, self._live.restart(seed, start, lambda: int(self.np_random.integers(2**63))))
             self._rewards[:] = 0.0
@@ -230,6 +233,8 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
             self.reset()
         live.load(snapshot)
         self._stale = True
+        if is_early(self._table):
+            self._take_kernels()
 
     def redraw(self, seed: int) -> None:
         """Draw anew all that this player cannot know: what is hidden from it, and all chance to come.
@@ -302,10 +307,16 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
         )
         return {}
 
+    def _take_kernels(self) -> None:
+        """Take what the game is played with as it is now: compiled, or in plain Python for a first look."""
+        self._table, self._advised = tables_at_hand(self.game.bare, self._model)
+        kernels = play_turn, fill_mask_and_observation, step_alone
+        self._turn, self._fill, self._make_step = (called_on(self._table, kernel) for kernel in kernels)
+
     def _observed(self) -> Singles | Bytes:
         """Read status and mask, and return a fresh observation."""
         out = np.empty(self._size, np.float32)
-        self._status = fill_mask_and_observation(self._table, self._state, self.seat, self._legal, self._mask, out)
+        self._status = self._fill(self._table, self._state, self.seat, self._legal, self._mask, out)
         self._stale = False
         seen = quantized(out) if self._in_bytes else out
         return seen if self._flat else seen.reshape(self._shape)
@@ -316,17 +327,19 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
 
     def _step_alone(self, action: int) -> tuple[Singles | Bytes, float]:
         """Step a game for one player in one compiled call; return the observation and the reward."""
-        out = np.empty(self._size, np.float32)
-        self._status = step_alone(
+        out, self._stale = np.empty(self._size, np.float32), True
+        self._status = self._make_step(
             self._table, self._state, action, self._actions, self._rewards, self._legal, self._mask, out
         )
+        self._stale = False
         seen = quantized(out) if self._in_bytes else out
         return seen if self._flat else seen.reshape(self._shape), self._rewards.item()
 
     def _play(self, action: int) -> float:
         """Play an action and the opponents after it; return the sum of this player's rewards."""
+        self._stale = True  # until it is looked at, should that be interrupted
         if not self._external:
-            return play_turn(
+            total: float = self._turn(
                 self._table,
                 self._advised,
                 self._seats,
@@ -339,7 +352,7 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
                 self._weights,
                 self._stream,
             )
-        self._stale = True
+            return total
         with self._live.all_or_nothing():
             return self._play_with_agents(action)
 

@@ -25,6 +25,7 @@ from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.live import SharedGame
 from mcts_envs.core.api.quantized import check_dtype, quantized
 from mcts_envs.core.api.turn import NO_ACTION, fill_mask_and_observation
+from mcts_envs.core.compiling.early import called_on, is_early, tables_at_hand
 from mcts_envs.core.contract import RUNNING
 from mcts_envs.core.place import start_state
 from mcts_envs.core.rng import CHANCE_BYTES, MAX_SEED
@@ -87,6 +88,7 @@ class MultiAdapter(Configured, ActionNames, Pictured):
         self._chosen = np.full(game.players, NO_ACTION, np.int64)
         self._rewards = np.zeros(game.players)
         self._window: Any = None
+        self._take_kernels()
 
     def __reduce__(self) -> Any:
         snapshot = self.clone_state() if self._live.started else None
@@ -202,9 +204,16 @@ class MultiAdapter(Configured, ActionNames, Pictured):
         start = start_state(self.game, options or {})
         if seed is not None:
             seed = errors.integer("seed", seed, 0, MAX_SEED)
+        if is_early(self._table):
+            self._take_kernels()
         self._live.restart(seed, start, lambda: secrets.randbits(63))
         self._rewards[:] = 0.0
         self._chosen[:] = NO_ACTION
+
+    def _take_kernels(self) -> None:
+        """Take what the game is played with as it is now: compiled, or in plain Python for a first look."""
+        (self._table,) = tables_at_hand(self.game.bare)
+        self._fill = called_on(self._table, fill_mask_and_observation)
 
     def _advance(self) -> dict[str, Info]:
         """Step the world with the chosen actions; return how it came out for the agents that ended now."""
@@ -250,9 +259,8 @@ class MultiAdapter(Configured, ActionNames, Pictured):
     def _look_at(self, agent: str) -> tuple[Singles | Bytes, Masks]:
         game, player = self.game, self._player(agent)
         observation, mask = np.empty(game.observation_shape, np.float32), np.empty(game.actions, np.int8)
-        fill_mask_and_observation(
-            game.bare.table, self._state, player, np.empty(game.actions, np.int64), mask, observation.reshape(-1)
-        )
+        work = np.empty(game.actions, np.int64)
+        self._fill(self._table, self._state, player, work, mask, observation.reshape(-1))
         return quantized(observation) if self._in_bytes else observation, mask
 
     def _shown(self, observation: Singles | Bytes, mask: Masks) -> Observation:

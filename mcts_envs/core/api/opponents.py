@@ -10,8 +10,8 @@ from mcts_envs.core.players import Player, player, random_model, scripted_player
 from mcts_envs.core.typing import Ints
 
 
-def resolve_opponents(game: Game, seat: int, opponent: Any) -> tuple[Ints, Any, dict[int, Player]]:
-    """Return how each seat is played [P], the table of the model that built-in players follow, and those from outside.
+def resolve_opponents(game: Game, seat: int, opponent: Any) -> tuple[Ints, Game, dict[int, Player]]:
+    """Return how each seat is played [P], the model that built-in players follow, and those from outside.
 
     There are none of these where compiled code can play all other seats.
 
@@ -37,6 +37,6 @@ def resolve_opponents(game: Game, seat: int, opponent: Any) -> tuple[Ints, Any, 
         seats[others] = [chance if name == "random" else SCRIPTED for name in given]
         model = next(iter(models), None)
         advised = game.variant(model) if model else game if models else game.bare
-        return seats, advised.table, {}
+        return seats, advised, {}
     players = {other: seated(player(name, known, in_model), game) for other, name in zip(others, given, strict=True)}
-    return seats, game.bare.table, players
+    return seats, game.bare, players

@@ -115,7 +115,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         self._strict = check_illegal(illegal)
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
-        self._seats, self._advised, external = resolve_opponents(game, self.seat, opponent)
+        self._seats, self._model, external = resolve_opponents(game, self.seat, opponent)
         if external:
             raise ValueError(
                 f"opponent {opponent!r} cannot play in a batch, which is compiled: use 'random', 'scripted' "
@@ -264,7 +264,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         states, streams, status, pending, last, masks, *ends = part.games
         self._step(
             self.game.bare.table,
-            self._advised,
+            self._model.table,
             self._template,
             self._seats,
             states,
@@ -357,7 +357,7 @@ class GameVectorEnv(ByIndex, Configured, ActionNames, VectorEnv[Singles | Bytes,
         self._last[i] = 0.0
         part = self._parts[0]
         work = part.actions, self._last[i], part.legal, part.weights
-        tables = self.game.bare.table, self._advised
+        tables = self.game.bare.table, self._model.table
         self._pending[i] = play_turn(*tables, self._seats, state, self.seat, NO_ACTION, *work, stream)
 
     def _checked(self, actions: Any) -> tuple[Ints, npt.NDArray[np.bool_]]:

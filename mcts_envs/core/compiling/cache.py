@@ -149,6 +149,11 @@ class KernelCache(NullCache):  # type: ignore[misc]
             _print(f"compiling more of {part} for this machine, once.")
         self._note()
 
+    def tell_of_first_look(self) -> None:
+        """Say that what is to be compiled runs in plain Python for now, and how to compile it."""
+        part = _part(self._function)
+        _say(f"a first look at {part} is in plain Python, slow and short; to compile it now: mcts-envs warm {part}")
+
     def _note(self) -> None:
         """Note that a kernel of this part is being compiled, where code is kept and so spoken of."""
         if self._directory is not None:

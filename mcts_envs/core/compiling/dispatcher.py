@@ -2,6 +2,8 @@
 
 import dis
 import warnings
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numba
@@ -12,8 +14,10 @@ from numba.core.registry import CPUDispatcher
 from numba.core.typing import make_concrete_template
 
 from mcts_envs.core import errors
+from mcts_envs.core.compiling import early
 from mcts_envs.core.compiling.cache import KernelCache
 from mcts_envs.core.compiling.compiled import Machine, Pipeline, translate
+from mcts_envs.core.compiling.interpreting import interpreted
 from mcts_envs.core.compiling.signals import heed, put_off
 
 
@@ -72,17 +76,44 @@ def _loads(function: Any, name: str) -> bool:
 class Kernel(Compiled):
     """A function that is compiled for its one signature, or loaded, when it is first needed.
 
-    That is when it is called, when a kernel that calls it is compiled, or when its address is asked for.
+    That is when it is called, unless it is for a first look (:mod:`.early`), when a kernel that calls it is compiled,
+    or when its address is asked for.
     """
 
     declared: Any = None
     """The signature."""
     _cache: Any
     _compiling = False
-    _machine: Machine | None = None
+    _machine: Any = None
+    _absent = False
+
+    @cached_property
+    def plain(self) -> Callable[..., Any]:
+        """The kernel in plain Python, with all that it calls."""
+        return interpreted(self)
+
+    @property
+    def made(self) -> bool:
+        """Whether there is machine code in this process."""
+        return self._machine is not None
+
+    def at_hand(self) -> bool:
+        """Say whether there is machine code: made, or kept from before, which is loaded then."""
+        if not self.made and not self._absent:
+            with put_off(), global_compiler_lock:
+                machine = self._kept().load_machine(self.declared, self.targetctx)
+                if machine is None:
+                    self._absent = True
+                elif not self.made:
+                    self._take(machine)
+        return self.made
+
+    def tell_of_first_look(self) -> None:
+        """Say that the kernel runs in plain Python for now."""
+        self._kept().tell_of_first_look()
 
     def ready(self) -> Machine:
-        """Return the machine code; it is made or loaded unless that is done.
+        """Return the :class:`Machine` of its code, which is made or loaded unless that is done.
 
         Raises
         ------
@@ -102,9 +133,13 @@ class Kernel(Compiled):
                                 kept.tell()  # it may have been loaded
                                 machine = translate(result, self.targetoptions["nogil"])
                                 kept.save_machine(machine, *made)
-                    self._open(self.declared.args, machine)
-                    self._can_compile, self._machine = False, machine
-        return self._machine
+                    self._take(machine)
+        code: Machine = self._machine
+        return code
+
+    def _take(self, machine: Machine) -> None:
+        self._open(self.declared.args, machine)
+        self._can_compile, self._machine = False, machine
 
     def _kept(self) -> KernelCache:
         """Return where this kernel's code is kept."""
@@ -141,7 +176,14 @@ class Kernel(Compiled):
 
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
         """Return what Numba is to call with these arguments, for which it has found nothing compiled."""
-        return super()._compile_for_args(*args, **kws) if self._machine else self.ready().call
+        if self._machine:
+            return super()._compile_for_args(*args, **kws)
+        if early.serves(self) and not early.takes_table(self) and not self.at_hand():
+            if not early.fits(self, args):
+                self._explain_matching_error(*args)
+            return early.in_python(self)
+        self.ready()
+        return self  # which looks at the arguments: machine code takes them for what it was made for
 
     def _reduce_states(self) -> dict[str, Any]:
         return {**super()._reduce_states(), "sigs": [self.declared]}

@@ -2,6 +2,9 @@
 
 from numba import types
 
+TABLE = types.uint64[::1]
+"""Type of a function table: the addresses of a game's kernels in the order of ``SIGNATURES``."""
+
 BYTES = types.uint8[::1]
 INTS = types.int64[::1]
 FLOATS = types.float64[::1]

@@ -1,12 +1,8 @@
 """A game as kernels take it: the addresses of its kernels, and what fetches each of them."""
 
-from numba import types
-
 from mcts_envs.core.compiling.signatures import SIGNATURES
+from mcts_envs.core.compiling.signatures import TABLE as TABLE
 from mcts_envs.core.kernel import slot
-
-TABLE = types.uint64[::1]
-"""Type of a function table: the addresses of a game's kernels in the order of ``SIGNATURES``."""
 
 (
     reset_of,
