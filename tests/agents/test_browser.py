@@ -418,6 +418,18 @@ def test_the_tree_says_whole_names_on_a_projector_and_a_phone(opened):
         assert page.evaluate(f"{cut}.map(each => each.textContent)") == []
 
 
+def test_on_a_phone_a_player_is_told_of_on_one_line(opened):
+    page = opened(
+        fitted(document_of("WallSurvival-v0", "a_long_name_of_a_player=mcts:simulations=5,random", board_size=4))
+    )
+    page.set_viewport_size({"width": 380, "height": 800})
+    page.keyboard.press("End")
+    heights = page.evaluate("[...document.querySelectorAll('.player')].map(each => each.clientHeight)")
+    assert page.locator(".player .name").first.is_visible()
+    assert len(set(heights)) == 1, "what follows a long name is not broken"
+    assert page.evaluate("document.documentElement.scrollWidth") == 380
+
+
 def test_a_page_says_that_the_server_has_gone_and_what_needs_scripts(browser, played):
     plan = Plan("WallSurvival-v0", parse_meeting("random", None)[0], {"board_size": 4})
     document, page = watch(plan), browser.new_page()
