@@ -26,6 +26,7 @@ class Bot:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 def test_a_comparison_that_is_stopped_for_longer_than_its_limits_goes_on(tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text(BOT)

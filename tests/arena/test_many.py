@@ -344,7 +344,7 @@ TABLES = """\
 
 
 def test_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agents.arena.running.asking.perf_counter", lambda: 0.0)
+    monkeypatch.setattr("agents.arena.running.clock.seconds", lambda: 0.0)
     text = printed(compare(quit_plan("x:at=2,stay:at=0", "y:at=0"), 2, folder=tmp_path))
     lines = [line.rstrip() for line in text.splitlines() if line.strip() and "─" not in line]
     tables, said = lines[: len(TABLES.splitlines())], " ".join(lines[len(TABLES.splitlines()) :])

@@ -107,6 +107,7 @@ print(json.dumps(story))
     assert told(code) == [*paid[:10], False, *paid[10:], True, False, 2]
 
 
+@pytest.mark.slow
 def test_a_batch_is_compiled_from_the_first_step_on():
     code = """
 early.SECONDS = 1e9
