@@ -23,13 +23,14 @@ class Point(NamedTuple):
     length: float
 
 
-def begun(file: Path) -> tuple[int, int, str]:
+def begun(file: Path) -> tuple[int, int, int, str]:
     """Return what orders files of a log as they were begun: the number of the folder, then when, by their names.
 
-    The time of a file is that of its copy.
+    That is a second, and which of the process's files it is: the last part. The time of a file is that of its copy.
     """
-    number, when = file.parent.name.rpartition("_")[2], file.name.split(".")[3]
-    return int(number) if number.isdecimal() else 0, int(when) if when.isdecimal() else 0, file.name
+    parts = file.parent.name.rpartition("_")[2], file.name.split(".")[3], file.name.rpartition(".")[2]
+    run, second, number = (int(part) if part.isdecimal() else 0 for part in parts)
+    return run, second, number, file.name
 
 
 def read(log: Path) -> list[Point]:

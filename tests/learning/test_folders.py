@@ -295,9 +295,10 @@ def test_a_log_that_cannot_be_written_does_not_end_a_training(tmp_path, monkeypa
     assert [point.steps for point in curves.read(tmp_path / "tensorboard")][-1] == 2048
 
 
-def test_a_curve_is_whole_where_its_logs_were_copied_the_last_first(tmp_path):
-    for copied, (begun, steps) in enumerate([(1000000002, (30, 40)), (1000000001, (10, 20, 30))]):
-        file = tmp_path / f"events.out.tfevents.{begun}.here"
+@pytest.mark.parametrize("names", [("1000000002.a.7.1", "1000000001.a.7.2"), ("1000000001.a.7.10", "1000000001.a.7.9")])
+def test_a_curve_is_whole_where_its_logs_were_copied_the_last_first(tmp_path, names):
+    for copied, (begun, steps) in enumerate(zip(names, [(30, 40), (10, 20, 30)], strict=True)):
+        file = tmp_path / f"events.out.tfevents.{begun}"
         with file.open("wb") as stream:
             for each in steps:
                 values = [Summary.Value(tag=tag, simple_value=1.0) for tag in curves._MEASURES]
