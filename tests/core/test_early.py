@@ -110,7 +110,6 @@ print(json.dumps(story))
 @pytest.mark.slow
 def test_a_batch_is_compiled_from_the_first_step_on():
     code = """
-early.SECONDS = 1e9
 cache.KernelCache.load_machine = kept
 batch = mcts_envs.make_vec("LaneDefense3x3-v0", num_envs=2)
 batch.reset(seed=5)

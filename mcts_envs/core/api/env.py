@@ -233,8 +233,6 @@ class GameEnv(Configured, ActionNames, Pictured, gymnasium.Env[Singles | Bytes, 
             self.reset()
         live.load(snapshot)
         self._stale = True
-        if is_early(self._table):
-            self._take_kernels()
 
     def redraw(self, seed: int) -> None:
         """Draw anew all that this player cannot know: what is hidden from it, and all chance to come.

@@ -103,6 +103,7 @@ class EarlyTable:
     def __init__(self, game: Any) -> None:
         self._game = game
         self._kernels = [getattr(game, name) for name in SIGNATURES]
+        self._over = False
 
     def __getitem__(self, index: int) -> Callable[..., Any]:
         plain: Callable[..., Any] = self._kernels[index].plain
@@ -111,8 +112,10 @@ class EarlyTable:
     @property
     def wanted(self) -> bool:
         """Whether the game is to be played in plain Python: its kernels may be, and one has no machine code."""
-        early = all(hasattr(kernel, "at_hand") and serves(kernel) for kernel in self._kernels)
-        return early and not all(kernel.at_hand() for kernel in self._kernels)
+        if not self._over:  # which it stays: time goes on, and machine code is not lost
+            early = all(hasattr(kernel, "at_hand") and serves(kernel) for kernel in self._kernels)
+            self._over = not early or all(kernel.at_hand() for kernel in self._kernels)
+        return not self._over
 
     @property
     def compiled(self) -> Any:
