@@ -12,10 +12,12 @@ import subprocess
 import sys
 import zipfile
 from itertools import chain
+from pathlib import Path
 
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.spaces import MultiBinary, MultiDiscrete
 
 import agents
 from agents.learning.algorithms import algorithm_class
@@ -23,6 +25,7 @@ from agents.learning.export import network_of
 from agents.learning.loading import load_policy
 from agents.learning.saved import network as networks
 from agents.learning.saved import storage
+from agents.learning.saved.fitting import check_actions
 from agents.learning.saved.policy import read_network
 from agents.learning.saved.shipped import FOLDER, made_for
 from agents.learning.saved.weights import read_zip
@@ -152,6 +155,12 @@ class TestExport:
         with pytest.raises(ValueError, match="not finite: training has diverged"):
             agents.export(path, algorithm="ppo")
         assert not list(tmp_path.glob("*.npz"))
+
+
+@pytest.mark.parametrize("actions", [MultiDiscrete([3, 2]), MultiBinary(3)])
+def test_several_actions_at_once_are_numbered_by_another_wrapper_than_continuous_ones(actions):
+    with pytest.raises(ValueError, match=r"Discrete ones will do.*TransformAction\(env, function, Discrete\(n\)\)"):
+        check_actions(Path("p.zip"), actions)
 
 
 class TestPlaying:

@@ -65,9 +65,12 @@ def check_board(path: Path, about: Mapping[str, Any], game: Game) -> None:
 def check_actions(path: Path, space: Any) -> None:
     """Raise ``ValueError`` unless the actions of a policy are numbers from 0 on, as Stable-Baselines3 plays them."""
     if not isinstance(space, spaces.Discrete):
+        wrapper = "DiscretizeAction(env, bins)"
+        if not isinstance(space, spaces.Box):
+            wrapper = "TransformAction(env, function, Discrete(n))"
         raise ValueError(
             f"{path} has actions {space}; only policies of Discrete ones will do: train one in a wrapper that numbers "
-            "them, as gymnasium.wrappers.DiscretizeAction(env, bins)"
+            f"them, as gymnasium.wrappers.{wrapper}"
         )
     if space.start:
         raise ValueError(

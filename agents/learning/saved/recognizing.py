@@ -48,7 +48,8 @@ def algorithm_in(path: Path) -> str | None:
         return None
     if module in _CONTINUOUS:
         raise ValueError(
-            f"{path} is a policy of {_CONTINUOUS[module]}, for continuous actions; those of games are Discrete"
+            f"{path} is a policy of {_CONTINUOUS[module]}, for continuous actions; those of games are Discrete: train "
+            "one of PPO or DQN, of continuous actions in gymnasium.wrappers.DiscretizeAction(env, bins)"
         )
     for start, what in _UNREAD.items():
         if module.startswith(start):
