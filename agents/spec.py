@@ -1,6 +1,7 @@
 """Agents and budgets as people write them: on a command line, or as an opponent."""
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -66,7 +67,7 @@ class AgentSpec:
     def policy(self) -> Path | None:
         """Return the file of the policy that plays (``sb3:PATH``) or is consulted (``mcts:policy=PATH``), if any."""
         kind, _, rest = self.name.partition(":")
-        path = Path(rest if kind == "sb3" else str(self.settings.get("policy") or ""))
+        path = Path(os.path.expanduser(rest if kind == "sb3" else str(self.settings.get("policy") or "")))
         files = (path, path.with_name(f"{path.name}.zip")) if path.name else ()
         return next((file for file in files if file.is_file()), None)
 

@@ -1,5 +1,6 @@
 """Policies by path: what Stable-Baselines3 saved, or plain arrays; and those that come with this package."""
 
+import os
 from pathlib import Path
 
 from agents.learning.export import plain_arrays
@@ -32,7 +33,8 @@ def load_policy(
     FileNotFoundError, ValueError
         If there is no such file, it is damaged or of another kind, or the settings are not its own.
     """
-    if not str(path).endswith(SUFFIX):
+    path = os.path.expanduser(path)  # in sb3:~/model.zip no shell does
+    if not path.endswith(SUFFIX):
         if Path(path).is_file() and not storage.with_suffix(path).is_file():
             if algorithm_in(Path(path)):  # its save adds no .zip to a name that has a dot
                 raise ValueError(f"{path} is a zip of Stable-Baselines3 under another name; rename it to {path}.zip")

@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import pickle
+import re
 import shutil
 import subprocess
 import sys
@@ -29,6 +30,7 @@ from agents.learning.saved.fitting import check_actions
 from agents.learning.saved.policy import read_network
 from agents.learning.saved.shipped import FOLDER, made_for
 from agents.learning.saved.weights import read_zip
+from agents.spec import parse_agent
 from mcts_envs import make_sb3_vec_env
 
 LANES = "mcts_envs/LaneDefense3x3-v0"
@@ -161,6 +163,18 @@ class TestExport:
 def test_several_actions_at_once_are_numbered_by_another_wrapper_than_continuous_ones(actions):
     with pytest.raises(ValueError, match=r"Discrete ones will do.*TransformAction\(env, function, Discrete\(n\)\)"):
         check_actions(Path("p.zip"), actions)
+
+
+def test_a_path_from_home_is_found_and_its_file_is_known_to_results(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    path = untrained(tmp_path / "p.zip")
+    for text in ("sb3:~/p.zip", "gumbel:policy=~/p:simulations=2"):
+        spec = parse_agent(text)
+        assert spec.policy() == path
+        agents.make(spec.name, **spec.settings)
+    with pytest.raises(FileNotFoundError, match=re.escape(f"no policy {tmp_path}")):
+        agents.make("sb3:~/other.zip")
 
 
 class TestPlaying:

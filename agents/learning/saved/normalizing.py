@@ -99,7 +99,7 @@ def chosen(policy: Path, given: Given) -> Path | None:
         raise TypeError(
             f"normalization {given!r} is neither 'auto' nor a path of statistics nor False; give one of them"
         )
-    found = beside(policy) if given == "auto" else Path(given)
+    found = beside(policy) if given == "auto" else Path(os.path.expanduser(given))
     if found is None or not found.is_file():
         where = f"beside {policy}" if found is None else f"at {found}"
         raise FileNotFoundError(
