@@ -169,7 +169,7 @@ def train(
             device,
         )
         begin(run, model)
-        past = _self_play(run, model)
+        past = _self_play(run, model, progress)
         teaches = bool(run.hyper.imitate) and run.resume is None
         _rehearse(run, [checked(model, **run.hyper.imitate)] if teaches else [])
         run.out.mkdir(parents=True, exist_ok=True)
@@ -183,9 +183,9 @@ def train(
     return Trained(run.target, int(model.num_timesteps), time.monotonic() - started, came)
 
 
-def _self_play(run: Run, model: "BaseAlgorithm") -> "SelfPlay | None":
+def _self_play(run: Run, model: "BaseAlgorithm", progress: bool) -> "SelfPlay | None":
     """Return the callback that looks after a mixture of opponents, with the past selves of the policy resumed from."""
-    from agents.learning.selfplay import SelfPlay
+    from agents.learning.selfplay import SUFFIX, SelfPlay
 
     env = model.get_env()
     if not isinstance(getattr(env.unwrapped if env else None, "opponents", None), Mixture):
@@ -198,6 +198,9 @@ def _self_play(run: Run, model: "BaseAlgorithm") -> "SelfPlay | None":
     past = SelfPlay(**run.hyper.self_play)
     if run.resume is not None:
         past.load(run.resume, model)
+        file = beside(run.resume, SUFFIX)
+        if progress and not file.is_file():
+            print(f"goes on without past selves and results against opponents: no {file}", file=sys.stderr)
     return past
 
 

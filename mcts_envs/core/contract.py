@@ -341,7 +341,7 @@ class Game(Portable):
         """Where the settings lie in a state, as far as the game says."""
         return slice(CHANCE_BYTES, self.layout.fields[self.first_field][1] if self.first_field else CHANCE_BYTES)
 
-    @cached_property
+    @property
     def table(self) -> Any:
         """The kernels in the order of :data:`SIGNATURES`, as compiled code wants them.
 
@@ -350,7 +350,10 @@ class Game(Portable):
         TypeError
             If one has another signature.
         """
-        return function_table({name: getattr(self, name) for name in SIGNATURES}, SIGNATURES)
+        kept = vars(self)  # no cached_property: before Python 3.12 it has a lock, which a forked child may find taken
+        if "table" not in kept:
+            kept["table"] = function_table({name: getattr(self, name) for name in SIGNATURES}, SIGNATURES)
+        return kept["table"]
 
     @cached_property
     def bare(self) -> "Game":
@@ -359,11 +362,7 @@ class Game(Portable):
         Its table is what playing needs, so that nothing else is compiled for it.
         """
         return replace(
-            self,
-            key=default_key,
-            determinize=default_determinize,
-            evaluate=default_evaluate,
-            advise=default_advise,
+            self, key=default_key, determinize=default_determinize, evaluate=default_evaluate, advise=default_advise
         )
 
     def new_state(self) -> Bytes:

@@ -1,6 +1,7 @@
 """A first look at a game: in plain Python before it is compiled, with the same outcome."""
 
 import json
+import os
 from types import SimpleNamespace
 
 import gymnasium
@@ -105,6 +106,27 @@ print(json.dumps(story))
     env.reset(seed=5)
     paid = [env.step(int(env.legal_actions()[-1]))[1] for _ in range(20)]
     assert told(code) == [*paid[:10], False, *paid[10:], True, False, 2]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked")
+def test_a_process_that_is_forked_while_a_thread_compiles_waits_for_nobody():
+    code = """
+import os, signal, threading, time
+from mcts_envs.core.compiling.dispatcher import global_compiler_lock
+held = threading.Event()
+def compiles():
+    with global_compiler_lock:
+        held.set()
+        time.sleep(0.3)
+threading.Thread(target=compiles).start()
+held.wait()
+if (child := os.fork()) == 0:
+    signal.alarm(20)  # it ends a child that waits
+    with global_compiler_lock:
+        os._exit(7)
+print(json.dumps(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
+"""
+    assert told(code) == 7
 
 
 @pytest.mark.slow

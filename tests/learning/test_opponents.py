@@ -275,8 +275,11 @@ def test_wrong_starts(tmp_path):
     path.write_text("\n")
     with pytest.raises(ValueError, match="has no position"):
         batch(starts=str(path))
-    path.write_text('\n{"M": 4}\n')
+    path.write_text('\n{"M": 4}\n', "utf-8-sig")
     with pytest.raises(ValueError, match=r"bad\.jsonl, line 2: "):
+        batch(starts=str(path))
+    path.write_text('{"M": 4}\n', "utf-16")
+    with pytest.raises(ValueError, match=r"bad\.jsonl is no text in UTF-8 .*; save it as UTF-8"):
         batch(starts=str(path))
     with pytest.raises(ValueError, match=r"starts .* have no weight above 0"):
         batch(starts={"reset": 0})

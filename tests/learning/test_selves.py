@@ -92,3 +92,15 @@ def test_a_full_disk_leaves_a_policy_its_own_past_selves(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="No space left"):
         quick(tmp_path, resume=path, timesteps=2048, **options)
     assert path.with_name("ppo.selves.npz").read_bytes() == before
+
+
+@pytest.mark.filterwarnings("ignore:.*holds pickles")
+def test_a_training_that_goes_on_without_its_past_selves_says_so(tmp_path, capsys):
+    options = {"env_id": "WallSurvival-v0", "settings": {"board_size": 3, "opponent": {"self": 1}}}
+    path = quick(tmp_path, **options, changes={"self_play": {"every": 256}}).path
+    lost = path.with_name("ppo.selves.npz")
+    lost.unlink()
+    quick(tmp_path, resume=path, timesteps=1280, progress=True, **options)
+    assert f"goes on without past selves and results against opponents: no {lost}\n" in capsys.readouterr().err
+    quick(tmp_path, resume=path, timesteps=1536, progress=True, **options)
+    assert "without past selves" not in capsys.readouterr().err

@@ -32,8 +32,8 @@ class Starts:
     FileNotFoundError
         If there is no such file.
     ValueError, TypeError
-        If a file is empty or a position in it is against the rules, or the weights are not numbers from 0 on, one of
-        them above 0.
+        If a file is empty or no text, or a position in it is against the rules, or the weights are not numbers from 0
+        on, one of them above 0.
     """
 
     def __init__(self, game: Game, given: Any) -> None:
@@ -61,12 +61,16 @@ def _read(game: Game, path: Path) -> Any:
     """Return the positions of a file as states [M, size]."""
     if not path.is_file():
         raise FileNotFoundError(f"starts: there is no file {path}; give one with a position as JSON in each line")
+    try:
+        text = path.read_text(encoding="utf-8-sig")  # editors of Windows begin a file with a mark
+    except UnicodeDecodeError as error:
+        raise ValueError(f"starts: {path} is no text in UTF-8 ({error}); save it as UTF-8") from error
     states = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(text.splitlines(), 1):
         if line.strip():
             try:
                 states.append(state_from_position(game, json.loads(line)))
-            except (TypeError, ValueError) as error:
+            except (TypeError, ValueError, RecursionError) as error:
                 raise ValueError(f"starts: {path}, line {number}: {error}") from error
     if not states:
         raise ValueError(f"starts: {path} has no position; write one as JSON in each line")

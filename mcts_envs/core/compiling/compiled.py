@@ -12,6 +12,7 @@ from llvmlite import binding
 from numba.core.bytecode import FunctionIdentity
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult, compile_result
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.environment import lookup_environment
 from numba.core.runtime import rtsys
 
@@ -93,7 +94,8 @@ class Machine(NamedTuple):
     @property
     def address(self) -> int:
         """Where the function lies, for compiled code."""
-        return int(self.library.get_pointer_to_function(self.fndesc.llvm_func_name))
+        with global_compiler_lock:  # LLVM has a lock too, and who forks waits for this one alone
+            return int(self.library.get_pointer_to_function(self.fndesc.llvm_func_name))
 
 
 def translate(result: Any, release_gil: bool) -> Machine:

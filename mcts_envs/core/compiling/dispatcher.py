@@ -1,6 +1,7 @@
 """What Numba calls a dispatcher: a function that is compiled or loaded when it is first needed, and as it is needed."""
 
 import dis
+import os
 import warnings
 from collections.abc import Callable
 from functools import cached_property
@@ -19,6 +20,14 @@ from mcts_envs.core.compiling.cache import KernelCache
 from mcts_envs.core.compiling.compiled import Machine, Pipeline, translate
 from mcts_envs.core.compiling.interpreting import interpreted
 from mcts_envs.core.compiling.signals import heed, put_off
+
+if hasattr(os, "register_at_fork"):
+    # A child has none of its parent's threads: it would wait for ever for one that compiles, and share its file's lock.
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_child=global_compiler_lock.release,
+        after_in_parent=global_compiler_lock.release,
+    )
 
 
 class Compiled(CPUDispatcher):  # type: ignore[misc]
