@@ -1,12 +1,13 @@
 """Folders that one process at a time writes to."""
 
 import errno
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import filelock
+
+from mcts_envs.core.own_code import warn
 
 LOCK = ".lock"
 _NO_LOCKS = errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP
@@ -38,7 +39,7 @@ def only_writer(folder: Path, what: str) -> Iterator[None]:
     except (NotImplementedError, OSError) as error:
         if isinstance(error, OSError) and error.errno not in _NO_LOCKS:
             raise
-        warnings.warn(f"{folder} cannot be locked ({error}); see that no other {what} writes there", stacklevel=3)
+        warn(f"{folder} cannot be locked ({error}); see that no other {what} writes there")
     try:
         yield
     finally:

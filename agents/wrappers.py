@@ -1,7 +1,6 @@
 """Wrappers around an environment: planners play what is inside, and follow some of what is done to its steps."""
 
 import functools
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +14,8 @@ from gymnasium.vector import (
 )
 from gymnasium.wrappers import Autoreset, DelayObservation, NormalizeReward
 from gymnasium.wrappers.vector import NormalizeReward as NormalizeRewards
+
+from mcts_envs.core.own_code import warn
 
 OF_OBSERVATIONS = gymnasium.ObservationWrapper, VectorObservationWrapper
 OF_ACTIONS = gymnasium.ActionWrapper, VectorActionWrapper
@@ -179,4 +180,4 @@ def _instead(what: str, inside: str, planned: str) -> str:
 
 @functools.cache
 def _warn(said: str) -> None:
-    warnings.warn(said, stacklevel=5)
+    warn(said)

@@ -1,7 +1,6 @@
 """Comparing agents from start to end: play what is missing, keep it, sum it up."""
 
 import signal
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -19,6 +18,7 @@ from agents.arena.running.runner import Crew
 from agents.arena.statistics.sprt import Sprt
 from agents.arena.storage import Results, default_folder
 from mcts_envs.core import errors
+from mcts_envs.core.own_code import warn
 
 MOST_EPISODES = 10**9
 _QUICK_RESAMPLES = 300
@@ -189,8 +189,7 @@ def _warn_of_changes(plan: Plan, configuration: Mapping[str, Any]) -> None:
     except Exception as error:  # of the environment or of files that are gone; what was played is reported all the same
         changed = [f"what is played by ({error})"]
     if changed:
-        warnings.warn(
+        warn(
             f"{', '.join(changed)}: changed while games were played, so that some may be of before and some of after; "
             "play all again with --fresh, by files that stay as they are",
-            stacklevel=3,
         )

@@ -2,7 +2,6 @@
 
 import contextlib
 import math
-import warnings
 import weakref
 from threading import Lock
 from typing import Any, NamedTuple
@@ -18,6 +17,7 @@ from agents.bridge.states import ForeignGame, ForeignState
 from agents.bridge.step_wrappers import dressed
 from agents.bridge.suspicion import go_apart, hidden_from
 from mcts_envs.core.contract import EVERYTHING
+from mcts_envs.core.own_code import warn
 
 NOTHING, ADAPTER, SAMPLED = "nothing found", "drawn by the adapter", "drawn by replay"
 SINCE = "drawn by replay since it was seen as it is"
@@ -241,7 +241,7 @@ class Hidden:
         said_before = "warned", observer, self._history is not None, *map(type, self._veils)
         if said_before not in self._game.notes:
             self._game.notes[said_before] = True
-            warnings.warn(said, stacklevel=2)
+            warn(said)
 
 
 def _said(game: str, whose: str, hides: tuple[str, ...], cure: str) -> str:

@@ -1,7 +1,6 @@
 """Live environments as planners see them."""
 
 import math
-import warnings
 from collections.abc import Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -28,6 +27,7 @@ from agents.bridge.step_wrappers import changing, dressed
 from agents.budget import NO_LIMIT
 from agents.wrappers import check_steps, check_wrappers, layers_of, repeats_of
 from mcts_envs.core import errors
+from mcts_envs.core.own_code import warn
 from mcts_envs.core.view import Episode, View
 
 
@@ -311,11 +311,10 @@ def _root(live: Any) -> ForeignState:
     if where and not told and ("missed", where) not in live.game.notes:
         live.game.notes["missed", where] = True
         inside = ", inside of wrappers that change what it shows," if shown else ""
-        warnings.warn(
+        warn(
             f"what is legal in {live.game.name} stands in its {'infos' if where == 'infos' else 'observations'}, of "
             "which nothing keeps the last: the first action is chosen among all; wrap it in agents.remember(env)"
             f"{inside} before reset",
-            stacklevel=2,
         )
     state.hidden = Hidden(live)
     return state

@@ -4,7 +4,6 @@ import contextlib
 import itertools
 import re
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from operator import itemgetter
@@ -26,6 +25,7 @@ from agents.bridge.rewinding import Rewind, holds_world
 from agents.bridge.states import ForeignState, whole
 from agents.bridge.step_wrappers import KeepsError, check_kept, held_around
 from mcts_envs.core.contract import EVERYTHING
+from mcts_envs.core.own_code import warn
 
 _STEPS = 7
 """Length of the walks that are compared: a prime, so that as many steps to the left as to the right lead nowhere."""
@@ -236,10 +236,9 @@ def _fault(live: Any, state: ForeignState, make: Callable[[], Copier]) -> str | 
     if forgetful and _fault(live, state, lambda: Copy(live.env)) is None:
         return "they leave out some of what it holds"
     if apart:
-        warnings.warn(
+        warn(
             f"copies of one state of {type(live.env).__name__} under one seed go on in different ways: if that is no "
             "chance in its compiled parts, its state lies outside of it, and a search steps the environment itself",
-            stacklevel=2,
         )
     return None
 
@@ -262,10 +261,9 @@ def _check_hastened(live: Any, state: ForeignState, make: Callable[[], Copier]) 
         vars(game)["copied_as"] = None
         if walks[0] == walks[1]:
             made = f"{type(game.adapter).__name__}.hastened({type(live.env).__name__})"
-            warnings.warn(
+            warn(
                 f"copies are not of the class {made}, which shows something else than they do: "
                 f"{_first_difference(*walks[1:])}",
-                stacklevel=2,
             )
 
 
@@ -329,10 +327,9 @@ def _warn_of_turns(live: Any, state: ForeignState, copier: Copier) -> None:
             shown.append((second, digest(state.env.observe(second))))
     copier.restore()
     if len({who for who, _ in shown}) == 1 and len(set(shown)) > 1:
-        warnings.warn(
+        warn(
             f"metadata['is_parallelizable'] of {game.name} says that its agents choose at once, and planning takes it "
             f"so; but {shown[0][0]} is shown what {agent} has chosen: say False there if they take turns",
-            stacklevel=2,
         )
 
 
@@ -372,10 +369,9 @@ def _warn_of_other_names(state: ForeignState) -> None:
     for where, said in told.items():
         for name, value in said.items() if isinstance(said, Mapping) else ():
             if _LISTED.search(str(name)) and _are_actions(value, range(game.actions), game.seats[0].start):
-                warnings.warn(
+                warn(
                     f"{game.name} says in {where}[{name!r}] what is legal, so it seems, but planners do not know that "
                     f"name and try all {game.actions} actions: {SAY_IT}",
-                    stacklevel=2,
                 )
                 return
 

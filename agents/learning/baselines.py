@@ -1,7 +1,6 @@
 """The policies that come with this package: what is trained, from several seeds, and which of them is best."""
 
 import json
-import warnings
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import asdict, replace
@@ -22,6 +21,7 @@ from agents.learning.saved.shipped import TAUGHT
 from agents.learning.settings import to_evaluate_in
 from agents.learning.training import train
 from agents.waiting import as_completed
+from mcts_envs.core.own_code import warn
 from mcts_envs.core.writing import write_whole
 from mcts_envs.registry import find
 
@@ -117,7 +117,7 @@ def _trained_by(crew: Executor, calls: list[tuple[Any, ...]], report: Callable[[
                 except Exception as error:
                     failed.setdefault(each.name, error)
                     if len(futures) > 1:
-                        warnings.warn(f"{each.name}, seed {seed}: {error}; the other trainings go on", stacklevel=2)
+                        warn(f"{each.name}, seed {seed}: {error}; the other trainings go on")
         finally:
             for future in futures:
                 future.cancel()

@@ -3,7 +3,6 @@
 import dataclasses
 import hashlib
 import json
-import warnings
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from agents.arena.environments import digests_of
 from agents.learning.algorithms import TRAINED
 from agents.learning.expert_plan import Plan
 from agents.learning.run import Run, protect
+from mcts_envs.core.own_code import warn
 
 PLAN = "plan.json"
 
@@ -89,10 +89,9 @@ def check_folder(run: Run, plan: Plan) -> dict[str, str]:
     files = _files(run)
     before: dict[str, str] = there.get("files", files)
     if edited := sorted(name for name in files if files[name] != before.get(name)):
-        warnings.warn(
+        warn(
             f"{', '.join(edited)} was edited since {run.out} was begun: what is there is of the game as it was; "
             "choose another out, unless the rules are the same",
-            stacklevel=3,
         )
     return before
 

@@ -5,7 +5,6 @@ import glob
 import importlib.util
 import threading
 import time
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from stable_baselines3.common.utils import get_latest_run_id
 
 from agents.learning.algorithms import EXTRA
 from agents.learning.curves import FILES, begun
+from mcts_envs.core.own_code import warn
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -38,10 +38,9 @@ class _GivenUp(KVWriter):
             if not Path(self._folder).is_dir():
                 raise
             self._given_up = True
-            warnings.warn(
+            warn(
                 f"{self._folder} cannot be written ({error.strerror or error}): the training goes on, without curves "
                 f"from {step:,} steps on",
-                stacklevel=2,
             )
 
     def close(self) -> None:

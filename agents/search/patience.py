@@ -2,11 +2,11 @@
 
 import math
 import time
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from agents.budget import Clock
+from mcts_envs.core.own_code import warn
 from mcts_envs.core.typing import Bytes
 from mcts_envs.core.view import View
 
@@ -106,9 +106,8 @@ def warn_if_late(view: View, result: Any, limit: float) -> None:
         notes["told late"] = True
         copies = getattr(result, "copies", None)
         how = f"; copies are made by {copies.means}; what is hidden: {copies.hidden}" if copies else ""
-        warnings.warn(
+        warn(
             f"{game.name}: {simulations} simulation{'s' * (simulations > 1)} took {result.seconds:.2g} s, more than "
             f"the time limit of {limit:g} s, which cannot be kept{how}; give more time, or a shorter horizon",
-            stacklevel=4,
         )
     notes["searched"] = True

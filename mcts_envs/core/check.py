@@ -15,6 +15,7 @@ from mcts_envs.core.defaults import default_determinize, default_outcome
 from mcts_envs.core.known_laws import seen_apart_by_another
 from mcts_envs.core.laws import LAWS, arrays_have_ends, each_seed_has_its_own_chance, signatures
 from mcts_envs.core.narrow import TELLING
+from mcts_envs.core.own_code import warn
 from mcts_envs.core.rng import MAX_SEED
 from mcts_envs.core.sampling import Sample, plainly, require, sample, stepped
 
@@ -121,19 +122,17 @@ def _warn_of_scores(game: Game, played: Sample) -> None:
         scores.append((returns[0], last[0]))
         largest = np.abs(paid[:-1]).max(initial=0.0)
         if np.abs(paid[-1]).max() <= largest and not np.array_equal(last, total):
-            warnings.warn(
+            warn(
                 f"outcome: seed {seed} ended with rewards {paid[-1].tolist()} and returns {returns}, and has points "
                 f"{last.tolist()}, as the last reward alone tells who won; where a sum decides, count it in the state "
                 "and give Game(outcome=...)",
-                stacklevel=4,  # mcts_envs.check_game lies between
             )
             return
     paid_in_all, had = ({pair[place] for pair in scores} for place in (0, 1))
     if game.players == 1 and len(paid_in_all) > 1 == len(had):
-        warnings.warn(
+        warn(
             f"outcome: games with returns {sorted(paid_in_all)} all have points {had.pop()}, so that no comparison "
             "tells them apart; count the score in the state and give Game(outcome=...), its share of a good one",
-            stacklevel=4,
         )
 
 
@@ -141,10 +140,9 @@ def _warn_of_what_is_hidden(game: Game, played: Sample) -> None:
     """Warn where observations hide from a player what another sees, and nothing redraws it for planners."""
     if game.determinize is default_determinize and (found := seen_apart_by_another(game, played)):
         player, other = found
-        warnings.warn(
+        warn(
             f"determinize: two states look the same to player {player} and not to player {other}; what observe hides "
             f"from player {player} its planners still see: give the Game key and determinize, as examples/leduc.py",
-            stacklevel=4,
         )
 
 

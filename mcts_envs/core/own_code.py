@@ -1,7 +1,9 @@
 """Which code is a user's own: neither this project's, nor Python's, nor an installed package's."""
 
 import re
+import sys
 import sysconfig
+import warnings
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -17,3 +19,16 @@ def is_own(file: str) -> bool:
     if file.startswith("<") or _INSTALLED.search(file):
         return False
     return not any(Path(file).resolve().is_relative_to(folder) for folder in _OTHERS)
+
+
+def warn(said: str, category: type[Warning] = UserWarning) -> None:
+    """Warn, and point at the line of one's own that led here, as a warning of this project's innards helps nobody."""
+    caller = frame = sys._getframe(1)
+    while not (is_own(frame.f_code.co_filename) or frame.f_globals.get("__name__") == "__main__"):
+        if frame.f_back is None:
+            frame = caller
+            break
+        frame = frame.f_back
+    registry = frame.f_globals.setdefault("__warningregistry__", {})
+    module = frame.f_globals.get("__name__")
+    warnings.warn_explicit(said, category, frame.f_code.co_filename, frame.f_lineno, module, registry)

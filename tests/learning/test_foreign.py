@@ -456,11 +456,7 @@ def test_files_of_others_are_warned_of_once_a_file(normalized, tmp_path, safe):
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         for _ in range(2):
-            agents.make(
-                f"sb3:{path}",
-                algorithm="ppo",
-                normalization=pickled,
-            )
+            agents.make(f"sb3:{path}", algorithm="ppo", normalization=pickled)
             agents.make(f"sb3:{safe}")
             agents.make(f"sb3:{shipped(LANES, 'ppo')}")
             agents.make("ppo").act(_started())
@@ -468,6 +464,7 @@ def test_files_of_others_are_warned_of_once_a_file(normalized, tmp_path, safe):
         "theirs.zip",
         "rl_model_vecnormalize_1024_steps.pkl",
     ]
+    assert {warning.filename for warning in heard} == {__file__}
     assert "arbitrary code execution" in str(heard[0].message)
     assert "source that you trust" in str(heard[0].message)
 

@@ -1,7 +1,6 @@
 """What an agent of one's own is shown: a copy of the environment without what its player cannot know."""
 
 import random
-import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -12,6 +11,7 @@ from agents.bridge.shown import redrawn
 from agents.spec import AgentSpec
 from mcts_envs.core.api.env import GameEnv
 from mcts_envs.core.api.multi import GameAECEnv
+from mcts_envs.core.own_code import warn
 from mcts_envs.core.players import Player
 
 
@@ -88,5 +88,5 @@ class Guarded:
         try:
             return redrawn(env, self._chance)
         except TypeError as error:
-            warnings.warn(f"an agent of one's own is shown the live environment: {error}", stacklevel=2)
+            warn(f"an agent of one's own is shown the live environment: {error}")
             return env

@@ -4,7 +4,6 @@ import ctypes
 import os
 import random
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache, lru_cache
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.random import PCG64, Generator, mtrand  # the functions of NumPy's global generator
 
 from agents.bridge.copying.classes import KINDS, name_of
+from mcts_envs.core.own_code import warn
 
 _WORD, _LONG_WORD = 2**64 - 1, 2**128 - 1
 _PCG64_INCREMENT = 0x5851F42D4C957F2D14057B7EF767814F
@@ -291,9 +291,8 @@ class Watch:
     def _warn(self, drawn: list[str]) -> None:
         if drawn and not self._found:
             self._found = self.apart = True
-            warnings.warn(
+            warn(
                 f"{self._name}.step draws from the global generator of {' and '.join(drawn)}, which a copy of the "
                 "environment does not hold; the search gives each simulated step a seed of its own and puts the "
                 "generator back, which is slow: draw from self.np_random instead",
-                stacklevel=2,
             )

@@ -1,6 +1,6 @@
 """What is said about a policy: each thing once in a process."""
 
-import warnings
+from mcts_envs.core.own_code import warn
 
 _said: set[str] = set()
 
@@ -13,4 +13,4 @@ def notice(message: str) -> None:
     """Warn of something, unless this process has done so before."""
     if message not in _said:
         _said.add(message)
-        warnings.warn(message, PolicyWarning, stacklevel=2)
+        warn(message, PolicyWarning)
