@@ -212,6 +212,9 @@ def class_of(path: str) -> Callable[..., Any]:
         raise ValueError(f"{source}: {errors.unknown('class or function', name, known)}")
     found: Callable[..., Any] = getattr(module, name)
     if not _plays(found):
+        for call in ("act(env)", "predict(observation)"):
+            if not isinstance(found, type) and hasattr(found, call.partition("(")[0]):
+                raise TypeError(f"{path} is an object with {call}, and no class; write one, whose {call} asks it")
         raise TypeError(
             f"{path} is no class with a method act(env) or predict(observation), and no function of an environment"
         )

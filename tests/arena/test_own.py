@@ -62,6 +62,9 @@ class Vague:
 class Mute:
     pass
 
+mute = Mute()
+mute.predict = print
+
 class Wanting(Pole):
     def __init__(self, weights, size=3):
         self.weights = weights
@@ -136,20 +139,15 @@ def test_an_agent_of_a_module_is_found_and_plays_inside_an_environment(
         ("/nobody.py:Bot", r"there is no file /nobody\.py$"),
         ("nobody_at_all:Bot", r"nobody_at_all cannot be imported .* give its file, path/to/nobody_at_all\.py"),
         ("my_bot.py:Bott", "unknown class or function 'Bott'; did you mean 'Bot'"),
-        (
-            "empty.py:Bot",
-            r"empty\.py has no class or function 'Bot', and none that plays; write a class with act\(env\)",
-        ),
+        ("empty.py:Bot", r"has no class or function 'Bot', and none that plays; write a class with act\(env\)"),
         ("my_bot.py:Mute", r"is no class with a method act\(env\)"),
+        ("my_bot.py:mute", r"is an object with predict\(observation\), and no class; write one, whose predict"),
         ("os:abort", r"is no class with a method act\(env\)"),
         ("my_bot.py:Bot:lats=1", "unknown setting 'lats'; did you mean 'last'"),
         ("my_bot.py:Wanting", "Wanting needs the setting 'weights'; give it, as in Wanting:weights=VALUE"),
         ("my_bot.py:Pole:last=1", "unknown setting 'last'; known: none"),
         ("broken.py:Bot", r"broken.py cannot be imported \(SystemExit: 3\)"),
-        (
-            "fast/dotted.py:Bot",
-            r"it is of a package: give its module, fast\.dotted, in the folder /.*",
-        ),
+        ("fast/dotted.py:Bot", r"it is of a package: give its module, fast\.dotted, in the folder /.*"),
     ],
 )
 def test_mistakes_name_the_file_or_the_class(
