@@ -362,7 +362,7 @@ def check_same(
     there: Mapping[str, Any],
     here: Mapping[str, Any],
     folder: Path,
-    cure: str = "Choose another folder with --out, or throw them away with --fresh; in Python folder=..., fresh=True",
+    cure: str = "Choose another folder with --out, or throw them away with --fresh; in Python folder and fresh",
 ) -> None:
     """Raise ``ValueError``, with what differs, unless the configurations of two comparisons are the same."""
     changed = [key for key in {**there, **here} if there.get(key) != here.get(key)]
