@@ -5,6 +5,7 @@ import math
 import re
 import sys
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -275,8 +276,11 @@ def test_a_report_shows_itself_as_its_tables(tmp_path: Path) -> None:
     assert repr(result) == f"Report(mcts_envs/{ID}: random, uniform; 6 matches)"
     assert "win rate" in str(result)
     assert "\x1b" not in str(result)
-    assert result._repr_html_().startswith("<pre")
-    assert "win rate" in result._repr_html_()
+    tables, notes = result._repr_html_().split("</pre><pre")
+    assert tables.startswith("<pre")
+    assert "win rate" in tables
+    assert "win rate" not in notes
+    assert "\n".join(map(escape, remarks(result))) in notes  # whole: it is for the notebook to break lines
     written = io.StringIO()
     Console(file=written, width=110).print(result)
     assert written.getvalue().rstrip() == str(result).rstrip()

@@ -102,14 +102,20 @@ class Report:
         return render(self)
 
     def __str__(self) -> str:
-        from rich.console import Console
-
-        written = StringIO()
-        Console(file=written, width=_WIDTH, force_jupyter=False, force_terminal=False).print(self)
-        return written.getvalue().rstrip("\n")
+        return _printed(self)
 
     def _repr_html_(self) -> str:
-        return f'<pre style="overflow-x:auto;white-space:pre">{escape(str(self))}</pre>'
+        from rich.text import Text
+
+        from agents.arena.report.table import render
+
+        parts = render(self).renderables
+        tables = _printed(*(part for part in parts if not isinstance(part, Text)))
+        notes = "\n".join(part.plain for part in parts if isinstance(part, Text))
+        return (
+            f'<pre style="overflow-x:auto;white-space:pre">{escape(tables)}</pre>'
+            f'<pre style="white-space:pre-wrap;word-break:normal">{escape(notes)}</pre>'
+        )
 
     @property
     def unrecorded(self) -> list[Row]:
@@ -188,3 +194,12 @@ def _by_the_clock(spec: AgentSpec, id: str) -> bool:
 def _timed(spec: AgentSpec) -> bool:
     limit = spec.settings.get("time_limit")
     return isinstance(limit, (int, float)) and limit > 0
+
+
+def _printed(*parts: "RenderableType") -> str:
+    """Return what is printed where there is no terminal."""
+    from rich.console import Console
+
+    written = StringIO()
+    Console(file=written, width=_WIDTH, force_jupyter=False, force_terminal=False).print(*parts, sep="\n")
+    return written.getvalue().rstrip("\n")

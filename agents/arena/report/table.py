@@ -17,8 +17,8 @@ from agents.arena.statistics.sprt import POWER, Sprt, boards_needed, difference_
 from mcts_envs.core.cores import cores
 
 
-def render(report: Report, markdown: bool = False) -> RenderableType:
-    """Return the tables and remarks of a report, for ``rich.console.Console.print``."""
+def render(report: Report, markdown: bool = False) -> Group:
+    """Return the tables and, as texts, the remarks of a report, for ``rich.console.Console.print``."""
     lines = box.MARKDOWN if markdown else box.SIMPLE_HEAD
     parts: list[RenderableType] = [*map(Fitting, report.plan.format.tables(report, lines))]
     parts += [Text(remark) for remark in remarks(report)]
