@@ -23,6 +23,8 @@ from mcts_envs.page.frames import Data
 from mcts_envs.replay import Replay
 
 HUMAN = "human"
+_MOMENT = 1.0
+"""Seconds."""
 
 
 class Session:
@@ -95,11 +97,12 @@ class Session:
         self._thread.start()
 
     def close(self) -> None:
-        """Let nobody think any more."""
+        """Let nobody think any more, and give who does a moment: PyTorch aborts a program that ends meanwhile."""
         self._closed = True
         self.table.leave()  # who waits there holds the lock
         with self._changed:
             self._changed.notify_all()
+        self._thread.join(_MOMENT)
 
     # What people ask for.
 
@@ -324,7 +327,7 @@ class Session:
         now = now | {"legal": [each for each in now["legal"] if each["player"] in people]}
         self._frames[-1] = now = now | (self.table.frame(self.viewer, people) if people else {})
         if not self._waiting():
-            now["decisions"], self._now = list(self._now.values()), {}
+            now["decisions"], self._now = [self._now[each] for each in sorted(self._now)], {}
             clocks = list(self._clocks[-1])
             for each in now["decisions"]:
                 clocks[each["player"]] = round(clocks[each["player"]] + each.get("seconds", 0.0), 4)

@@ -5,11 +5,13 @@ import json
 
 import pytest
 
+from agents.own import class_of
 from agents.playing.session import Session
 from tests.pages.test_playing import choose_first, until
 
 BOTS = '''
 import sys
+import time
 
 
 class Ahead:
@@ -35,6 +37,15 @@ def legal(game):
 class Quits:
     def act(self, env):
         sys.exit("enough")
+
+
+class Slow:
+    over = []
+
+    def act(self, env):
+        time.sleep(0.3)
+        Slow.over.append(True)
+        return int(legal(env.unwrapped)[0])
 
 
 class Lawless:
@@ -129,6 +140,20 @@ def begun():
     yield begin
     for session in sessions:
         session.close()
+
+
+def test_a_closed_session_waits_a_moment_for_who_thinks(begun, bots):
+    session = begun("WallSurvival-v0", [f"{bots}:Slow", "human"], board_size=4)
+    until(session, lambda: session.since()["thinking"])
+    session.close()
+    assert class_of(f"{bots}:Slow").over == [True]
+
+
+def test_choices_of_one_moment_are_told_by_seats(begun):
+    session = begun("BomberDuel-v0", ["human", "random"])
+    until(session, lambda: session.people() == [0] and session._now)  # the agent has chosen
+    choose_first(session)
+    assert [each["player"] for each in session._frames[0]["decisions"]] == [0, 1]
 
 
 @pytest.mark.parametrize(
