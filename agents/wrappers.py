@@ -178,6 +178,4 @@ def _instead(what: str, inside: str, planned: str) -> str:
     )
 
 
-@functools.cache
-def _warn(said: str) -> None:
-    warn(said)
+_warn = functools.cache(warn)

@@ -24,7 +24,7 @@ from mcts_envs.replay import Replay
 
 HUMAN = "human"
 _MOMENT = 1.0
-"""Seconds."""
+"""Seconds that who still thinks is given when a session is closed."""
 
 
 class Session:

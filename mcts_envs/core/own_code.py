@@ -3,6 +3,7 @@
 import re
 import sys
 import sysconfig
+import traceback
 import warnings
 from pathlib import Path
 
@@ -23,12 +24,10 @@ def is_own(file: str) -> bool:
 
 def warn(said: str, category: type[Warning] = UserWarning) -> None:
     """Warn, and point at the line of one's own that led here, as a warning of this project's innards helps nobody."""
-    caller = frame = sys._getframe(1)
-    while not (is_own(frame.f_code.co_filename) or frame.f_globals.get("__name__") == "__main__"):
-        if frame.f_back is None:
-            frame = caller
-            break
-        frame = frame.f_back
+    caller = sys._getframe(1)
+    frames = (frame for frame, _ in traceback.walk_stack(caller))
+    own = (each for each in frames if is_own(each.f_code.co_filename) or each.f_globals.get("__name__") == "__main__")
+    frame = next(own, caller)
     registry = frame.f_globals.setdefault("__warningregistry__", {})
     module = frame.f_globals.get("__name__")
     warnings.warn_explicit(said, category, frame.f_code.co_filename, frame.f_lineno, module, registry)

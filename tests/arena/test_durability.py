@@ -215,7 +215,7 @@ def test_another_configuration_is_refused(tmp_path: Path) -> None:
     compare(fakes(*TWO), 3, folder=tmp_path)
     before = (tmp_path / EPISODES).read_bytes()
     with pytest.raises(
-        ValueError, match=r"seed 0, now 1\. Choose another folder with --out, .* --fresh; in Python .* fresh"
+        ValueError, match=r"seed 0, now 1\. Choose another folder with --out, .* --fresh; in Python folder and fresh"
     ):
         compare(fakes(*TWO, seed=1), 3, folder=tmp_path)
     with pytest.raises(ValueError, match=r"settings \{\}, now \{\"night\": 3\}"):

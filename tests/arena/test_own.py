@@ -62,8 +62,7 @@ class Vague:
 class Mute:
     pass
 
-mute = Mute()
-mute.predict = print
+mute = type("Asked", (), {"predict": print})()
 
 class Wanting(Pole):
     def __init__(self, weights, size=3):
@@ -139,7 +138,10 @@ def test_an_agent_of_a_module_is_found_and_plays_inside_an_environment(
         ("/nobody.py:Bot", r"there is no file /nobody\.py$"),
         ("nobody_at_all:Bot", r"nobody_at_all cannot be imported .* give its file, path/to/nobody_at_all\.py"),
         ("my_bot.py:Bott", "unknown class or function 'Bott'; did you mean 'Bot'"),
-        ("empty.py:Bot", r"has no class or function 'Bot', and none that plays; write a class with act\(env\)"),
+        (
+            "empty.py:Bot",
+            r"empty\.py has no class or function 'Bot', and none that plays; write a class with act\(env\)",
+        ),
         ("my_bot.py:Mute", r"is no class with a method act\(env\)"),
         ("my_bot.py:mute", r"is an object with predict\(observation\), and no class; write one, whose predict"),
         ("os:abort", r"is no class with a method act\(env\)"),
