@@ -1,8 +1,8 @@
 """What planners hand back: a line for Python, a table for people and for notebooks."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 from agents.inspection.ranking import Ranking, ranking
 from agents.inspection.search_tree import SearchTree
@@ -13,6 +13,8 @@ from mcts_envs.core.typing import Floats, Ints
 from mcts_envs.core.view import View
 
 _SHOWN = 20
+
+_OF_TREES = "tree", "visits", "values", "principal_variation"
 
 
 def copies_of(root: Any, player: int) -> Any:
@@ -32,6 +34,16 @@ class Found(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._summary()})"
+
+    if not TYPE_CHECKING:  # else every attribute would pass
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what there is in place of what other planners find: which one ``auto`` takes, it decides itself."""
+            said = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if name in _OF_TREES:
+                held = ", ".join(field.name for field in fields(self))
+                said += f": it is not of a tree search, as agents.make('mcts') makes one. It has {held}, and table()"
+            raise AttributeError(said, name=name, obj=self)
 
     def _repr_html_(self) -> str:
         return self._ranking(_SHOWN).to_html(self._summary())

@@ -188,6 +188,10 @@ def test_results_of_other_planners_are_a_line_and_a_table_too():
     assert re.fullmatch(r"RheaResult\(action=\d \(.+\), value=.+, simulations=50, steps=.+\)", repr(evolved))
     assert evolved.table().split("\n")[1].startswith("> ")
     assert evolved._repr_html_().startswith("<table>")
+    with pytest.raises(AttributeError, match=r"'tree': it is not of a tree search, .*'mcts'.* It has action, value"):
+        evolved.tree  # noqa: B018
+    with pytest.raises(AttributeError, match=r"no attribute 'trees'$"):
+        evolved.trees  # noqa: B018
 
 
 @pytest.mark.parametrize("odd", [np.nan, np.inf, -1e200, 1e7])
