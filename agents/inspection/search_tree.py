@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from agents.inspection.columns import Source
 from agents.inspection.drawing import as_dot, as_text, counted
 from agents.inspection.tree_data import by_players, mean_of, node_data
-from agents.search.tree import EDGE, NODE, ROOT, SEAT, Kept, Tree, new_tree
+from agents.search.tree import EDGE, ROOT, Kept, Tree, new_tree
 from mcts_envs.core import errors
 from mcts_envs.core.contract import Game
-from mcts_envs.core.kernel import row
 from mcts_envs.core.showing import name_of
 
 if TYPE_CHECKING:
@@ -27,46 +27,6 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 100
 """Deepest that a tree is written out, in decisions."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Source:
-    """The tree that nodes and edges are views of, the first of a list; compared by identity."""
-
-    trees: Sequence[Tree]
-    game: Game
-
-    @property
-    def tree(self) -> Tree:
-        return self.trees[0]
-
-    @property
-    def players(self) -> int:
-        return self.tree.players
-
-    def _seat(self, node: int, player: int) -> Any:
-        return row(self.tree.seats, node * self.players + player, SEAT)
-
-    def via(self, node: int) -> tuple[int, ...]:
-        """Return the edges by which a node is reached, without those who did not choose."""
-        return tuple(edge for player in range(self.players) if (edge := int(self._seat(node, player).via)))
-
-    def children(self, node: int) -> list[int]:
-        """Return all outcomes of what is done at a node, most visited first, then oldest."""
-        found, child = [], int(row(self.tree.nodes, node, NODE).first)
-        while child:
-            record = row(self.tree.nodes, child, NODE)
-            found.append((-int(record.visits), child))
-            child = int(record.sibling)
-        return [child for _, child in sorted(found)]
-
-    def edges(self, node: int, player: int) -> list[int]:
-        """Return a player's edges at a node, newest first."""
-        found, edge = [], int(self._seat(node, player).head)
-        while edge:
-            found.append(edge)
-            edge = int(row(self.tree.edges, edge, EDGE).next)
-        return found
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,18 +37,18 @@ class Node:
     or the tree is over.
     """
 
-    _source: _Source
+    _source: Source
     id: int
 
     @property
     def visits(self) -> int:
         """Simulations that came through."""
-        return int(row(self._source.tree.nodes, self.id, NODE).visits)
+        return int(self._source.column("nodes", "visits")[self.id])
 
     @property
     def parent(self) -> "Node | None":
         """The situation before; None at the root."""
-        parent = int(row(self._source.tree.nodes, self.id, NODE).parent)
+        parent = int(self._source.column("nodes", "parent")[self.id])
         return Node(self._source, parent) if parent else None
 
     @property
@@ -98,14 +58,13 @@ class Node:
         None at the root, and where only those chose whose choices tell no nodes apart: drawn or mixed opponents, and
         others whose choices the searching player cannot tell apart.
         """
-        actions = [int(row(self._source.tree.edges, edge, EDGE).action) for edge in self._source.via(self.id)]
+        actions = [int(self._source.column("edges", "action")[edge]) for edge in self._source.via(self.id)]
         return tuple(actions) if len(actions) > 1 else actions[0] if actions else None
 
     @property
     def players(self) -> tuple[int, ...]:
         """Who chose here, at once or, after different outcomes in an open loop, one or the other; empty at a leaf."""
-        source = self._source
-        return tuple(p for p in range(source.players) if int(source._seat(self.id, p).head))
+        return self._source.chose(self.id)
 
     @property
     def edges(self) -> "tuple[Edge, ...]":
@@ -161,7 +120,7 @@ class Edge:
         mixed opponents, and those that the searching player cannot tell apart, have none: they tell no nodes apart.
     """
 
-    _source: _Source
+    _source: Source
     id: int
     player: int
     children: tuple[Node, ...] = field(compare=False)
@@ -174,7 +133,7 @@ class Edge:
     @property
     def action(self) -> int:
         """The action."""
-        return int(row(self._source.tree.edges, self.id, EDGE).action)
+        return int(self._source.column("edges", "action")[self.id])
 
     @property
     def name(self) -> str:
@@ -184,13 +143,13 @@ class Edge:
     @property
     def visits(self) -> int:
         """How often it was chosen."""
-        return int(row(self._source.tree.edges, self.id, EDGE).visits)
+        return int(self._source.column("edges", "visits")[self.id])
 
     @property
     def value(self) -> float:
         """Mean return of the player from here on, in units of reward; NaN without a visit."""
-        record = row(self._source.tree.edges, self.id, EDGE)
-        return float(record.sums) / int(record.visits) if record.visits else math.nan
+        visits = self.visits
+        return float(self._source.column("edges", "sums")[self.id]) / visits if visits else math.nan
 
     @property
     def outcomes(self) -> tuple[Node, ...]:
@@ -262,7 +221,7 @@ class SearchTree:
 
     def __init__(self, trees: Sequence[Tree], game: Game) -> None:
         self.trees, self.game = trees, game
-        self._seen: tuple[Any, _Source] | None = None
+        self._seen: tuple[Any, Source] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {"game": self.game, "trees": self.trees, "_seen": None}  # a game that cannot be pickled says so first
@@ -273,7 +232,7 @@ class SearchTree:
         alone = len(self.trees) == 1
         state = None if alone else [(int(tree.count.simulations), int(tree.count.nodes)) for tree in self.trees]
         if self._seen is None or self._seen[0] != state:
-            self._seen = state, _Source(self.trees if alone else [_merged(self.trees)], self.game)
+            self._seen = state, Source(self.trees if alone else [_merged(self.trees)], self.game)
         return Node(self._seen[1], ROOT)
 
     def __len__(self) -> int:
@@ -411,9 +370,8 @@ def _merged(trees: Sequence[Tree]) -> Tree:
 
 
 def _rank(edge: Edge) -> tuple[int, int, float, int]:
-    record = row(edge._source.tree.edges, edge.id, EDGE)
-    visits = int(record.visits)
-    return edge.player, -visits, -float(record.sums) / visits if visits else math.inf, int(record.action)
+    visits = edge.visits
+    return edge.player, -visits, -edge.value if visits else math.inf, edge.action
 
 
 def _who_chose(node: Node, best: dict[int, Edge]) -> tuple[int, ...]:
