@@ -53,13 +53,18 @@ def _read(file: Path) -> Mapping[str, Any]:
     import yaml
 
     try:
-        given = yaml.safe_load(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
+        given, written = yaml.safe_load(text), yaml.compose(text, yaml.SafeLoader)
     except OSError as error:
         raise typer.BadParameter(f"{file} cannot be read ({error.strerror}); write options as lines into it") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise typer.BadParameter(f"{file} is no YAML ({' '.join(str(error).split())})") from None
     if not isinstance(given, dict):
         raise typer.BadParameter(f"{file} holds no keys; write options as lines, such as episodes: 100")
+    keys = [key.value for key, _ in written.value]
+    for key in given:
+        if keys.count(str(key)) > 1:
+            raise typer.BadParameter(f"{file} has {key} twice, of which the last alone would count; write it once")
     return {str(key): value for key, value in given.items()}
 
 

@@ -23,6 +23,8 @@ from _words import going_on, refusal
 if TYPE_CHECKING:
     from agents.arena.tuning import Tuned
 
+_PAGE = "tuning.md"
+
 
 def main(
     environment: Annotated[str, typer.Argument(metavar="ID", help="Environment, with or without mcts_envs/.")],
@@ -56,6 +58,7 @@ def main(
     from agents.arena.parameters import parse_parameter
     from agents.arena.tuning import Tried, Tuning, tune
     from mcts_envs.core.cores import cores
+    from mcts_envs.core.errors import writable
 
     def tell(tried: Tried) -> None:
         typer.echo(_line(tried))
@@ -74,6 +77,7 @@ def main(
             cooperative,
         )
         folder = out or Path("results") / "tune" / f"{_last(environment)}-{_last(tuning.agent.name)}"
+        writable("page", folder / _PAGE)
         tuned = tune(
             tuning,
             trials,
@@ -125,7 +129,7 @@ def _show(tuned: "Tuned") -> None:
     from agents.arena.report.table import render
     from mcts_envs.core.writing import write_whole
 
-    page = tuned.folder / "tuning.md"
+    page = tuned.folder / _PAGE
     write_whole(page, _page(tuned).encode())
     if tuned.test is not None:
         Console(width=None if Console().is_terminal else 160).print(render(tuned.test))

@@ -395,8 +395,8 @@ def _kept(folder: Path, tuning: Tuning, fresh: bool) -> list[Tried]:
             Tried(**{**tried, "found": Estimate(*tried["found"]), "looks": tuple(map(tuple, tried["looks"]))})
             for tried in kept["trials"]
         ]
-        about = kept["tuning"]
-    except (ValueError, TypeError, KeyError) as error:
+        about = {**kept["tuning"]}
+    except (ValueError, TypeError, KeyError, IsADirectoryError) as error:
         raise ValueError(
             f"{file} is damaged ({error}); delete it: it is then written anew from the games that are kept beside it"
         ) from None

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import mcts_envs
 from agents.learning import card, curves
 from agents.learning.baseline_list import Baseline
 from agents.learning.curves import Point
@@ -82,6 +83,8 @@ def train_all(
     folders = {out / each.place / f"seed-{seed}": each for each, seed in jobs}
     if len(folders) < len(jobs):
         raise ValueError(f"two of {', '.join(each.name for each in chosen)} have one folder in {out}; train them apart")
+    for each in chosen:
+        _check_opponents(each)
     for here, asked in [(here, _settled(each, here)) for here, each in folders.items()]:  # all, before one is written
         here.mkdir(parents=True, exist_ok=True)
         write_whole(here / "baseline.json", json.dumps(asked, indent=2).encode())
@@ -298,6 +301,13 @@ def finish(baseline: Baseline, folder: Path, seeds: int, games: int) -> Path:
 
 def _opponents(baseline: Baseline) -> tuple[str, ...]:
     return baseline.against or ("",)
+
+
+def _check_opponents(baseline: Baseline) -> None:
+    """Raise what is wrong with those that a policy is measured against, which would be met after its training."""
+    for opponent in baseline.against:
+        settings = to_evaluate_in({**baseline.board, **baseline.settings}) | {"opponent": opponent, "seat": "all"}
+        mcts_envs.make_sb3_vec_env(baseline.env_id, 1, **settings).close()
 
 
 def _measured(baseline: Baseline, policy: Path, opponent: str, games: int, seed: int) -> dict[str, Any]:

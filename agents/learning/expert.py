@@ -26,7 +26,7 @@ from agents.learning import positions
 from agents.learning.algorithms import one_thread
 from agents.learning.distilling import agreement, distil, settle
 from agents.learning.diverging import noticing
-from agents.learning.expert_folder import PLAN, check_folder, checkpoint, description, done, games_folder
+from agents.learning.expert_folder import PLAN, about_last, check_folder, checkpoint, description, done, games_folder
 from agents.learning.expert_plan import Plan
 from agents.learning.export import plain_arrays
 from agents.learning.jobs import local, play_all
@@ -175,7 +175,7 @@ class _Loop:
         last = checkpoint(run, self.done) if self.done >= 0 else None
         about = run.about
         if last is not None:
-            _, about, _ = storage.described(last, run.algorithm, run.env_id)
+            about = about_last(run, last)
         self.history: list[dict[str, Any]] = about["expert_iteration"]["history"] if last is not None else []
         self.run = run = dataclasses.replace(run, resume=last or run.resume, about=about)
         self.model: BaseAlgorithm = made(run, environment(run, run.settings, run.hyper.n_envs, run.seed), None)

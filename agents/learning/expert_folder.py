@@ -11,6 +11,7 @@ from agents.arena.environments import digests_of
 from agents.learning.algorithms import TRAINED
 from agents.learning.expert_plan import Plan
 from agents.learning.run import Run, protect
+from agents.learning.saved import storage
 from mcts_envs.core.own_code import warn
 
 PLAN = "plan.json"
@@ -19,8 +20,8 @@ PLAN = "plan.json"
 def checkpoints(out: Path, algorithm: str) -> list[Path]:
     """Return the policies after the iterations that are over, in their order."""
     found = (out / "checkpoints").glob(f"{algorithm}_*.json")  # written after the zip
-    there = [path for path in found if path.stem.removeprefix(f"{algorithm}_").isdecimal()]
-    return [path.with_suffix(".zip") for path in sorted(there, key=_number)]
+    zips = (path.with_suffix(".zip") for path in found if path.stem.removeprefix(f"{algorithm}_").isdecimal())
+    return sorted((path for path in zips if path.is_file()), key=_number)
 
 
 def _number(path: Path) -> int:
@@ -37,6 +38,17 @@ def done(run: Run) -> int:
     """Return the last iteration that is over; -1 if none is."""
     there = checkpoints(run.out, run.algorithm)
     return _number(there[-1]) if there else -1
+
+
+def about_last(run: Run, last: Path) -> dict[str, Any]:
+    """Return the sidecar of the last checkpoint; raise ``ValueError`` with the cure if one of the two is damaged."""
+    try:
+        return storage.described(last, run.algorithm, run.env_id)[1]
+    except ValueError as error:
+        raise ValueError(
+            f"{str(error).partition(';')[0]}; delete {last} and its .json, and iteration {_number(last)} is learned "
+            "again from the games that are kept"
+        ) from error
 
 
 def games_folder(run: Run, iteration: int) -> Path:

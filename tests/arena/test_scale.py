@@ -281,6 +281,7 @@ def test_options_come_from_a_file_and_what_is_typed_goes_before_it(tmp_path: Pat
         ("record: 3", "match.yml, record: 3 is neither true nor false"),
         ("seed:", "match.yml, seed: null is not an integer"),
         ("- a\n- b", "match.yml holds no keys; write options as lines"),
+        ("episodes: 2\nepisodes: 3", "match.yml has episodes twice, of which the last alone would count"),
         ("a: [", "match.yml is no YAML"),
         (None, "match.yml cannot be read"),
     ],

@@ -234,6 +234,13 @@ class TestTune:
         assert tune(tuning(), 2, folder=tmp_path) == first
         assert {played: played.read_bytes() for played in tmp_path.glob("trial-*/episodes.jsonl")} == games
 
+    @pytest.mark.parametrize("record", ["[]", '{"trials": [], "tuning": []}', None])
+    def test_a_record_that_is_none_is_told_with_its_cure(self, tmp_path, record):
+        file = tmp_path / "tuning.json"
+        file.mkdir() if record is None else file.write_text(record)
+        with pytest.raises(ValueError, match=r"tuning\.json is damaged \(.*\); delete it: it is then written anew"):
+            tune(tuning(), 1, folder=tmp_path)
+
     @pytest.mark.slow
     def test_environments_without_points_count_returns(self, tmp_path):
         of = tuning("CartPole-v1", "mcts:simulations=5", boards=2)
@@ -272,6 +279,13 @@ class TestCommand:
         (tmp_path / "bots.py").write_text("def play(env, depth=1):\n    return 0\n")
         self.run("a/games.py:Mine-v0", "--agent", f"{tmp_path}/bots.py:play", "--param", "depth=1:4")
         assert [folder.as_posix() for folder in asked] == ["results/tune/games.py-Mine-v0-bots.py-play"]
+
+    def test_a_page_that_cannot_be_written_is_told_before_anything_is_played(self, tmp_path):
+        (tmp_path / "tuning.md").mkdir()
+        found = self.run("WallSurvival-v0", "--agent", "mcts", "--param", "c=1:2", "--out", str(tmp_path))
+        assert found.exit_code == 2
+        assert "tuning.md is a folder; give a file of yours" in found.output
+        assert [path.name for path in tmp_path.iterdir()] == ["tuning.md"]
 
     def test_mistakes_are_told_in_a_line(self, tmp_path):
         found = self.run("WallSurvival-v0", "--agent", "mcts", "--param", "c", "--out", str(tmp_path))

@@ -180,6 +180,13 @@ def test_a_game_of_ones_own_may_lie_in_another_folder(tmp_path, monkeypatch):
         train_all([near, replace(near, name=f"../{near.name}")], tmp_path / "out", Here())
 
 
+def test_opponents_to_be_measured_against_are_checked_before_anything_is_trained(tmp_path):
+    wrong = baselines.Baseline("WallSurvival-v0,board_size=3/ppo", against=("greedy", "nobody"))
+    with pytest.raises(ValueError, match="unknown opponent 'nobody'"):
+        train_all([wrong], tmp_path / "out", Here())
+    assert not (tmp_path / "out").exists()
+
+
 def test_what_its_own_processes_have_trained_is_no_file_of_a_stranger(tmp_path, monkeypatch, recwarn):
     said = []
 

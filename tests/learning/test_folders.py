@@ -73,13 +73,8 @@ def test_jobs_that_another_release_began_keep_their_games(tmp_path, monkeypatch,
     assert [noted["games"] for noted in learned(tmp_path, iterations=2).history] == [16, 16, 16]
     assert all(path.read_bytes() == content for path, content in kept.items())
     sizes = [len(positions.read(path).lengths) for path in sorted(tmp_path.glob("games/*/*.npz"))]
-    assert sizes == [
-        5,
-        5,
-        5,
-        1,
-        *([8, 8, 8, 8] if played == 2 else [5, 5, 5, 1, *([5, 5, 5, 1] if played == 9 else [8, 8])]),
-    ]
+    before, after = [5, 5, 5, 1], [8, 8]
+    assert sizes == before + {2: after + after, 6: before + after, 9: before + before}[played]
 
 
 def test_an_edited_game_is_told_as_often_as_its_folder_goes_on(tmp_path, monkeypatch):
@@ -130,6 +125,16 @@ def test_games_that_were_lost_are_not_silently_done_without(tmp_path):
         learned(tmp_path, iterations=2)
     now.unlink()
     assert len(learned(tmp_path, iterations=2).history) == 3
+
+
+def test_a_damaged_checkpoint_is_deleted_and_learned_again_from_its_games(tmp_path):
+    first, last = learned(tmp_path).history, tmp_path / "checkpoints" / "ppo_0001.zip"
+    for file in (last, last.with_suffix(".json")):
+        file.write_bytes(file.read_bytes()[:100])
+        with pytest.raises(ValueError, match=r"ppo_0001\.\w+ is .*; delete .*ppo_0001\.zip and its \.json, and iter"):
+            learned(tmp_path)
+        last.unlink()
+        assert learned(tmp_path).history[1]["policy_loss"] == first[1]["policy_loss"]
 
 
 def test_a_plan_by_which_nothing_was_played_is_in_nobodys_way(tmp_path):
