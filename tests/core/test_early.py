@@ -1,17 +1,21 @@
 """A first look at a game: in plain Python before it is compiled, with the same outcome."""
 
+import itertools
 import json
 import os
+import sys
 from types import SimpleNamespace
 
 import gymnasium
 import numpy as np
 import pytest
+from numba import types
 from numba.core.errors import NumbaError
 
 import agents
 import mcts_envs
 from mcts_envs.core.compiling import early
+from mcts_envs.core.compiling.signatures import BYTES
 from mcts_envs.core.contract import ACTIVE, STEP
 from mcts_envs.core.kernel import kernel
 from tests.core.processes import python
@@ -151,6 +155,45 @@ def test_what_is_broken_off_has_changed_nothing():
     with pytest.raises(KeyboardInterrupt):
         early.in_python(SimpleNamespace(plain=broken, declared=STEP))(state, np.zeros(1, np.int64), np.zeros(1))
     assert not state.any()
+
+
+def ends_before(moment: int, call, *given) -> bool:
+    """Say whether a function ends before Ctrl-C interrupts it, at a moment counted in its own instructions."""
+    moments = itertools.count()
+
+    def interrupt(_frame, event, _):
+        if event == "opcode" and next(moments) == moment:
+            raise KeyboardInterrupt
+        return interrupt
+
+    def called(frame, _event, _):
+        frame.f_trace_opcodes = frame.f_code is call.__code__
+        return interrupt if frame.f_trace_opcodes else None
+
+    before = sys.gettrace()
+    sys.settrace(called)
+    try:
+        call(*given)
+    except KeyboardInterrupt:
+        return False
+    finally:
+        sys.settrace(before)
+    return True
+
+
+def test_ctrl_c_at_any_moment_leaves_the_states_of_a_call_as_before_or_as_after():
+    def both(state, stream):
+        state[0] = stream[0] = 1
+
+    play = early.in_python(SimpleNamespace(plain=both, declared=types.void(BYTES, BYTES)))
+    found = set()
+    for moment in itertools.count():
+        state, stream = np.zeros((2, 8), np.uint8)
+        ended = ends_before(moment, play, state, stream)
+        found.add((int(state[0]), int(stream[0])))
+        if ended:
+            break
+    assert found == {(0, 0), (1, 1)}
 
 
 def test_what_only_looks_undoes_nothing_that_another_thread_does_meanwhile():
