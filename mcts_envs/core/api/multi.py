@@ -204,8 +204,9 @@ class GameAECEnv(MultiAdapter, AECEnv):  # type: ignore[misc]
 class GameParallelEnv(MultiAdapter, ParallelEnv):  # type: ignore[misc]
     """Any game as a PettingZoo parallel environment, for games in which players choose at the same time.
 
-    The actions of players who are not to choose now are not read. Parameters and ``infos`` are those of
-    :class:`GameAECEnv`.
+    The actions of players who are not to choose now are not read, and their masks are empty: of one who has died, say,
+    whose team plays on. PettingZoo's ``aec_to_parallel`` has no room for such players; make this instead. Parameters
+    and ``infos`` are those of :class:`GameAECEnv`.
     """
 
     def reset(
