@@ -29,6 +29,9 @@ class Source:
     game: Game
     _columns: dict[tuple[str, str], tuple[Any, Any]] = field(default_factory=dict, init=False, repr=False)
 
+    def __reduce__(self) -> Any:
+        return Source, (self.trees, self.game)
+
     @property
     def tree(self) -> Tree:
         """The tree, which a search that goes on replaces by a larger one."""

@@ -92,6 +92,7 @@ class TestWalking:
         trees, game = searched(Stakes, "closed", threads=2).tree.trees, replace(stakes(), picture=None, text=None)
         tree = SearchTree(trees, game)
         assert pickle.loads(pickle.dumps(tree)).to_text() == tree.to_text()
+        assert list(map(repr, pickle.loads(pickle.dumps(tree.root)).edges)) == list(map(repr, tree.root.edges))
 
 
 def statistics(node, path=()):
