@@ -23,5 +23,9 @@ def unpacked(file: Path) -> bytes:
             raise EOFError("it is empty")
         return gzip.decompress(packed)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        cure = "restore it, or delete it: what it held is then found anew"
-        raise ValueError(f"{file} is damaged ({error}); {cure}") from error
+        raise damaged(file, error) from error
+
+
+def damaged(file: Path, why: object) -> ValueError:
+    """Return the error of a file beside the pages whose content is not what is written there, with the cure."""
+    return ValueError(f"{file} is damaged ({why}); restore it, or delete it: what it held is then found anew")

@@ -50,7 +50,7 @@ def main(
 
     try:
         writable("page", pages / "exact.md")
-        writable("page", pages / "data", folder=True)
+        writable("data", pages / "data" / "exact.json.gz")
         specs = parse_agents(agents, parse_budget(budget)) if agents else ()
         page = Page(pages)
         if game is Solved.LANE:

@@ -83,6 +83,13 @@ def check_folder(run: Run, plan: Plan) -> dict[str, str]:
     """
     file = run.out / PLAN
     played = (run.out / "games").exists() or (run.out / "checkpoints").exists()
+    if not file.is_file() and (run.out / "games").is_dir():
+        there = checkpoints(run.out, run.algorithm)
+        start = f" with --start {there[-1]}" if there else ""
+        raise FileExistsError(
+            f"{run.out} holds the games of an expert iteration without its {PLAN}; bring that back from a copy, or "
+            f"begin in another folder{start}"
+        )
     if not file.is_file() or not played:  # nothing was played by a plan that is there
         for algorithm in TRAINED:
             protect(dataclasses.replace(run, algorithm=algorithm, resume=None, about={}))

@@ -132,6 +132,18 @@ def _check_own(path: Path, about: Mapping[str, Any]) -> None:
         )
 
 
+def check_places(run: Run, tensorboard: bool) -> None:
+    """Raise ``OSError`` if a training could not write where its files go: what lies there would be met at the end."""
+    errors.writable("out", run.out, folder=True)
+    folders = ["checkpoints", *(["tensorboard"] if tensorboard else [])]
+    files = [f"{run.algorithm}{suffix}" for suffix in (".zip", ".json", ".resume.npz", ".selves.npz")]
+    for name in (*folders, *files):
+        path = run.out / name
+        if path.exists() and path.is_dir() != (name in folders):
+            kind = "folder" if path.is_dir() else "file"
+            raise FileExistsError(f"{path} is a {kind}, where the training writes; move it away, or give another --out")
+
+
 def protect(run: Run) -> None:
     """Raise ``FileExistsError`` if this training would replace one that it does not go on from, or lose its end."""
     same, done = _goes_on_there(run), max(run.done, _finished(run))

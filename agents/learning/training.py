@@ -18,7 +18,20 @@ from agents.learning.diverging import noticing
 from agents.learning.evaluation import CURVE
 from agents.learning.expert_folder import PLAN
 from agents.learning.imitation import checked, imitate
-from agents.learning.run import Run, begin, dictionary, ended, environment, given, latest, made, planned, protect, save
+from agents.learning.run import (
+    Run,
+    begin,
+    check_places,
+    dictionary,
+    ended,
+    environment,
+    given,
+    latest,
+    made,
+    planned,
+    protect,
+    save,
+)
 from agents.learning.settings import to_evaluate_in
 from agents.locking import only_writer
 from mcts_envs.core import errors
@@ -137,7 +150,7 @@ def train(
         of another board, or has more steps than these. Nothing is written then.
     FileExistsError
         If ``out`` holds a policy or checkpoints already, and this training does not go on from the last of them; or an
-        expert iteration.
+        expert iteration; or a file where a folder goes, or a folder where a file goes.
     BlockingIOError
         If another training is writing to ``out``.
     FileNotFoundError
@@ -156,8 +169,8 @@ def train(
     run = planned(env_id, algorithm, errors.path("out", out), seed, settings, changes, resume, start)
     if (run.out / PLAN).is_file() and (run.out / "games").is_dir():
         raise FileExistsError(f"{run.out} holds an expert iteration, which would be lost; give another --out")
+    check_places(run, tensorboard)
     protect(run)
-    errors.writable("out", run.out, folder=True)
     if steps := ended(run):
         return Trained(run.target, steps, 0.0)
     started = time.monotonic()

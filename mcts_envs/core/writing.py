@@ -47,7 +47,15 @@ def write_together(contents: Mapping[Path, bytes]) -> None:
 
     They come to their places in their order, at once, when all are written. What is no file, such as a
     device, keeps its place and is written to before.
+
+    Raises
+    ------
+    OSError
+        If one cannot be written, as where a folder lies in its place.
     """
+    for path in contents:
+        if path.is_dir():
+            raise IsADirectoryError(f"{path} is a folder, where a file is to be written; move it away")
     devices = [path for path in contents if path.exists() and not path.is_file()]
     temporaries = {path: path.with_name(f".{path.name}.{os.getpid()}") for path in contents if path not in devices}
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from _pages import unpacked
+from _pages import damaged, unpacked
 
 from agents.spec import AgentSpec
 from exact import lane
@@ -53,7 +53,7 @@ class Page:
         self._page, self._data = folder / "exact.md", folder / "data" / "exact.json.gz"
         self._kept: dict[str, Any] = {"boards": {}, "questions": {}, "judged": {}}
         if self._data.is_file():
-            self._kept = json.loads(unpacked(self._data))
+            self._kept = _found_before(self._data)
 
     def solve(self, size: int, steps: int, say: Callable[[str], None]) -> None:
         """Solve the start boards of a size that are not solved yet."""
@@ -123,7 +123,7 @@ class Page:
     def _write(self) -> None:
         """Write data and page, with what another process has written since they were read."""
         if self._data.is_file():
-            _take(self._kept, json.loads(unpacked(self._data)))
+            _take(self._kept, _found_before(self._data))
         self._data.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(self._kept, separators=(",", ":"), sort_keys=True)
         write_whole(self._data, gzip.compress(text.encode(), mtime=0))
@@ -145,7 +145,7 @@ class Page:
             title = "Lane defense 3x3" if what == _LANE else f"Wall survival {what}x{what}"
             lines += [f"### {title}, {count:,} positions", "", "| player | settings | best moves % | regret |"]
             lines.append("| --- | --- | ---: | ---: |")
-            lines += [_judged(4 if what == _LANE else 3, **each) for each in judged.values()]
+            lines += [_judged(4 if what == _LANE else 3, **each) for _, each in sorted(judged.items())]
             lines.append("")
         return "\n".join(lines).rstrip() + "\n"
 
@@ -160,6 +160,18 @@ _COLUMNS = (
     "loses",
     "longest forced win",
 )
+
+
+def _found_before(data: Path) -> dict[str, Any]:
+    """Return what the data say; raise ``ValueError`` with the cure if they are damaged."""
+    try:
+        kept = json.loads(unpacked(data))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise damaged(data, error) from error
+    parts = "boards", "questions", "judged"
+    if not isinstance(kept, dict) or not all(isinstance(kept.get(part), dict) for part in parts):
+        raise damaged(data, f"it has no {', '.join(parts)}")
+    return kept
 
 
 def _take(ours: dict[str, Any], theirs: Mapping[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 import io
 import math
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -269,6 +270,24 @@ def test_truncated_games_have_a_column_where_there_are_any(
     (tmp_path / EPISODES).write_text('{"configuration": {}}\n')
     for text in (printed(found), (tmp_path / "report.md").read_text(), page(found)):
         assert re.search(r"truncated *(\||\n|</th>)", text)
+
+
+def test_a_full_disk_leaves_the_tables_that_were_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan, file = Plan(ID, parse_agents("random,uniform")), tmp_path / "report.md"
+    rows = {job.key: blank_row(job, 0) for job in plan.jobs(3)}
+    found = report(plan, tmp_path, rows, 3, 1, 1.0)
+    write_markdown(found, file)
+    before = file.read_text()
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Console, "print", full)
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="disk full"):
+        write_markdown(found, file)
+    assert file.read_text() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["report.md"]
 
 
 def test_a_report_shows_itself_as_its_tables(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from agents.learning.algorithms import ALGORITHMS, algorithm_class
 from agents.learning.expert import expert_iteration
 from agents.learning.training import train
+from mcts_envs.core.writing import write_whole
 
 LANE = "LaneDefense3x3-v0"
 
@@ -114,3 +115,29 @@ def test_fewer_iterations_than_are_there_are_not_counted_beyond_their_number(tmp
     with pytest.raises(SystemExit):
         app(["WallSurvival-v0", "--iterations", "1", "--out", str(tmp_path)])
     assert "iteration 2 of 2 is over" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["checkpoints", "tensorboard", "ppo.zip", "ppo.json", "ppo.resume.npz"])
+def test_what_lies_where_a_training_writes_is_told_before_it_begins(tmp_path, name):
+    folder = name in ("checkpoints", "tensorboard")
+    (tmp_path / name).touch() if folder else (tmp_path / name).mkdir()
+    said = rf"{name} is a {'file' if folder else 'folder'}, where the training writes; move it away, or give another"
+    with pytest.raises(FileExistsError, match=said):
+        train(LANE, "ppo", out=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_file_takes_the_place_of_no_folder(tmp_path):
+    (tmp_path / "a.npz").mkdir()
+    with pytest.raises(IsADirectoryError, match=r"a\.npz is a folder, where a file is to be written; move it away"):
+        write_whole(tmp_path / "a.npz", b"")
+
+
+def test_games_of_an_expert_iteration_without_their_plan_are_told_with_the_cure(tmp_path):
+    (tmp_path / "games").mkdir()
+    (tmp_path / "checkpoints").mkdir()
+    for name in ("ppo_0001.zip", "ppo_0001.json"):
+        (tmp_path / "checkpoints" / name).touch()
+    said = r"its plan\.json; bring that back from a copy, or begin in another folder with --start .*ppo_0001\.zip"
+    with pytest.raises(FileExistsError, match=said):
+        expert_iteration(LANE, "ppo", out=tmp_path)

@@ -356,7 +356,8 @@ def test_no_room_for_what_processes_share_is_named(monkeypatch):
 def test_checkpoints_are_in_the_order_of_their_iterations(tmp_path):
     (tmp_path / "checkpoints").mkdir()
     for number in ("0002", "10000", "9999"):
-        (tmp_path / "checkpoints" / f"ppo_{number}.json").touch()
+        for suffix in (".zip", ".json"):
+            (tmp_path / "checkpoints" / f"ppo_{number}{suffix}").touch()
     assert [path.name for path in checkpoints(tmp_path, "ppo")] == ["ppo_0002.zip", "ppo_9999.zip", "ppo_10000.zip"]
 
 

@@ -1,5 +1,6 @@
 """A report as tables, for a terminal or as Markdown."""
 
+import io
 from math import isfinite
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from agents.arena.report.figures import Trial
 from agents.arena.report.report import Report
 from agents.arena.statistics.sprt import POWER, Sprt, boards_needed, difference_found
 from mcts_envs.core.cores import cores
+from mcts_envs.core.writing import write_whole
 
 
 def render(report: Report, markdown: bool = False) -> Group:
@@ -31,10 +33,11 @@ def render(report: Report, markdown: bool = False) -> Group:
 
 
 def write_markdown(report: Report, file: Path) -> None:
-    """Write a report as Markdown."""
-    with file.open("w", encoding="utf-8", errors="replace") as stream:
-        stream.write(f"# {report.plan.id}\n")
-        Console(file=stream, width=250).print(render(report, markdown=True))
+    """Write a report as Markdown; the file appears whole, or the one that was there is left."""
+    stream = io.StringIO(f"# {report.plan.id}\n")
+    stream.seek(0, io.SEEK_END)
+    Console(file=stream, width=250).print(render(report, markdown=True))
+    write_whole(file, stream.getvalue().encode(errors="replace"))
 
 
 def remarks(report: Report) -> list[str]:

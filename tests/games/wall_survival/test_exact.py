@@ -1,5 +1,6 @@
 """Exact values of small boards of wall survival: against plain minimax, and what the page says of them."""
 
+import gzip
 import signal
 from functools import cache
 
@@ -135,6 +136,36 @@ def test_a_run_that_is_terminated_keeps_what_it_solved_and_says_how_to_go_on(tmp
     assert ended.exit_code == 143
     assert "what was solved is kept, and the same command goes on from here" in ended.stderr
     assert len(Page(tmp_path)._kept["boards"]["3"]) == 2
+
+
+def test_the_page_is_the_same_in_one_run_and_in_two(tmp_path):
+    pages = []
+    for folder, rounds in ((tmp_path / "one", 1), (tmp_path / "two", 2)):
+        for _ in range(rounds):
+            page = Page(folder)
+            page.solve(3, 10**6, print)
+            page.judge(3, parse_agents("random,greedy"), 5, 0, 10**6, print)
+        pages.append((folder / "exact.md").read_text())
+    Page(tmp_path / "one").solve(3, 10**6, print)
+    assert {*pages, (tmp_path / "one" / "exact.md").read_text()} == {pages[0]}
+
+
+@pytest.mark.parametrize("content", [b"hello", b"[]", b"{}", b"\xff\xfe", b'{"boards": [], "judged": {}}'])
+def test_data_that_are_none_of_ours_are_named_with_the_cure(tmp_path, content):
+    data = tmp_path / "data" / "exact.json.gz"
+    data.parent.mkdir()
+    data.write_bytes(gzip.compress(content))
+    with pytest.raises(ValueError, match=r"exact\.json\.gz is damaged \(.*\); restore it, or delete it: "):
+        Page(tmp_path)
+
+
+def test_a_folder_where_the_data_go_is_told_before_anything_is_solved(tmp_path, monkeypatch):
+    (tmp_path / "data" / "exact.json.gz").mkdir(parents=True)
+    monkeypatch.setattr(Page, "solve", lambda *_: pytest.fail("solved"))
+    app = typer.Typer()
+    app.command()(solve.main)
+    said = CliRunner().invoke(app, ["wall", "--size", "3", "--pages", str(tmp_path)])
+    assert (said.exit_code, said.stderr.count("exact.json.gz is a folder; give a file of yours")) == (2, 1)
 
 
 def test_agents_are_looked_at_before_anything_is_solved():
