@@ -64,8 +64,8 @@ class Source:
 
     def children(self, node: int) -> list[int]:
         """Return all outcomes of what is done at a node, most visited first, then oldest."""
-        visits, sibling = self.column("nodes", "visits"), self.column("nodes", "sibling")
         found, child = [], self.column("nodes", "first")[node]
+        visits, sibling = self.column("nodes", "visits"), self.column("nodes", "sibling")
         while child:
             found.append((-visits[child], child))
             child = sibling[child]
@@ -73,8 +73,8 @@ class Source:
 
     def edges(self, node: int, player: int) -> list[int]:
         """Return a player's edges at a node, newest first."""
-        following = self.column("edges", "next")
         found, edge = [], self.column("seats", "head")[node * self.players + player]
+        following = self.column("edges", "next")
         while edge:
             found.append(edge)
             edge = following[edge]
