@@ -86,8 +86,10 @@ class Choices:
     def pairs(self) -> Floats:
         """Sets of two agents that have met, array [p, k]."""
         k = self.wins.shape[1]
-        both = [np.isin(range(k), pair) for pair in combinations(range(k), 2) if self.met[pair]]
-        return np.array(both, np.float64).reshape(-1, k)
+        first, second = np.nonzero(np.triu(self.met, 1))
+        one: Floats = np.eye(k)
+        both: Floats = one[first] + one[second]
+        return both
 
     def hedged(self) -> "Choices":
         """Return them with a board more for each agent, on which it beats all whom it has met.
