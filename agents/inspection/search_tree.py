@@ -84,13 +84,17 @@ class Node:
     @property
     def joint_actions(self) -> "tuple[JointAction, ...]":
         """What several players did here at once: by those who chose, then visits, then actions."""
+        return self.joint_of(self.edges)
+
+    def joint_of(self, edges: "Sequence[Edge]") -> "tuple[JointAction, ...]":
+        """Return the joint actions, of all edges of this node."""
         source, groups = self._source, dict[tuple[int, ...], list[Node]]()
         for child in source.children(self.id):
             via = source.via(child)
             if len(via) > 1:
                 groups.setdefault(via, []).append(Node(source, child))
-        edges = {edge.id: edge for edge in self.edges} if groups else {}
-        joint = (JointAction(tuple(edges[e] for e in via), tuple(nodes)) for via, nodes in groups.items())
+        by_id = {edge.id: edge for edge in edges}
+        joint = (JointAction(tuple(by_id[e] for e in via), tuple(nodes)) for via, nodes in groups.items())
         return tuple(sorted(joint, key=lambda each: (each.players, -each.visits, each.action)))
 
     @property

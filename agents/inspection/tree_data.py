@@ -16,7 +16,7 @@ def node_data(node: "Node", depth: int, min_visits: int, breadth: int | None) ->
     limits = min_visits, breadth
     edges = node.edges
     choices = [_choice_data(players, mean_of(own), own, depth, *limits) for players, own in by_players(edges).items()]
-    for players, joint in by_players(node.joint_actions).items():
+    for players, joint in by_players(node.joint_of(edges)).items():
         choices.append(_choice_data(players, math.nan, joint, depth, *limits))
     return {"visits": node.visits, "choices": choices}
 

@@ -247,13 +247,14 @@ def test_intervals_of_ratings_have_no_end_where_a_single_tie_gives_it() -> None:
     assert [math.isinf(rating.high) for rating in ratings(from_points(table))] == [False] * 4 + [True]
 
 
-def test_intervals_of_ratings_take_little_memory_however_many_boards() -> None:
-    choices = from_points(duels(np.random.default_rng(1), 20_000, [0, 50]))
+@pytest.mark.parametrize(("boards", "agents"), [(20_000, 2), (4, 24)])
+def test_intervals_of_ratings_take_little_memory_however_many_boards_and_agents(boards: int, agents: int) -> None:
+    choices = from_points(duels(np.random.default_rng(1), boards, [0, 50] * (agents // 2)))
     tracemalloc.start()
     ratings(choices, resamples=300)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert most < 25e6  # all resamples at once are 48 MB
+    assert most < 25e6  # all resamples at once are 48 MB, and of 24 agents in dense arrays 300
 
 
 @pytest.mark.slow

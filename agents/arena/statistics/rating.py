@@ -23,7 +23,7 @@ ELO = 400.0 / log(10.0)
 RESAMPLES = 1000
 """Of the bootstrap."""
 _BATCH_CELLS = 250_000
-"""Of a bootstrap at once: a few MB, however many games there are."""
+"""Of a bootstrap at once: a few MB, however many games and agents there are."""
 _MOST_STEPS, _LONGEST_STEP, _ACCURACY = 200, 1.0, 1e-12
 _MOST_TIED = 8
 _MOST_AT_ONCE, _TIES, _SEPARATED = 500, 2.0, 0.1
@@ -86,8 +86,10 @@ class Choices:
     def pairs(self) -> Floats:
         """Sets of two agents that have met, array [p, k]."""
         k = self.wins.shape[1]
-        both = [np.isin(range(k), pair) for pair in combinations(range(k), 2) if self.met[pair]]
-        return np.array(both, np.float64).reshape(-1, k)
+        first, second = np.nonzero(np.triu(self.met, 1))
+        one: Floats = np.eye(k)
+        both: Floats = one[first] + one[second]
+        return both
 
     def hedged(self) -> "Choices":
         """Return them with a board more for each agent, on which it beats all whom it has met.
@@ -207,14 +209,25 @@ def strengths(wins: Floats, sets: Floats, times: Floats) -> Floats:
     D. R. Hunter (2004), "MM algorithms for generalized Bradley-Terry models", The Annals of Statistics 32(1): the
     likelihoods, and when they have a maximum.
     """
+    from scipy.sparse import csr_array  # Late: workers need no statistics.
+
+    n, k = wins.shape
+    most = int(np.count_nonzero(sets, 1).max(initial=0))
+    members = np.argsort(sets == 0, 1, kind="stable")[:, :most]  # and others, who have no seats in a set of fewer
+    seats, pairs = np.take_along_axis(sets, members, 1), members[:, :, None] * k + members[:, None, :]
+    by_agent, by_pair = (  # few of many meet in a set: dense products take as long as all of them would
+        csr_array((np.ones(to.size), (to.ravel(), np.arange(to.size))), shape=(rows, to.size))
+        for to, rows in ((members, k), (pairs, k * k))
+    )
     found = np.zeros(wins.shape)
     for _ in range(_MOST_STEPS):
-        weights = sets * np.exp(found)[:, None, :]
+        weights = seats * np.exp(found)[:, members]
         shares = weights / weights.sum(-1, keepdims=True)
-        slope = wins - (times[:, :, None] * shares).sum(1)
         scaled = times[:, :, None] * shares
-        bend = -np.einsum("nsi,nsj->nij", scaled, shares)
-        bend[:, range(bend.shape[1]), range(bend.shape[1])] += scaled.sum(1)
+        chosen = (by_agent @ scaled.reshape(n, -1).T).T
+        slope = wins - chosen
+        bend = -(by_pair @ (scaled[..., None] * shares[:, :, None]).reshape(n, -1).T).T.reshape(n, k, k)
+        bend[:, range(k), range(k)] += chosen
         step = np.linalg.solve(bend[:, 1:, 1:], slope[:, 1:, None])[..., 0]
         step *= np.minimum(1.0, _LONGEST_STEP / np.maximum(np.abs(step).max(-1, initial=0.0), 1e-300))[:, None]
         found[:, 1:] += step
@@ -272,7 +285,8 @@ def _ends(choices: Choices, level: float, resamples: int, seed: int) -> Floats:
 
     hedged, rng = choices.hedged(), np.random.default_rng(seed)
     own, boards = len(choices.wins), len(hedged.wins)
-    most = min(_MOST_AT_ONCE, max(1, _BATCH_CELLS // boards))
+    cells = max(boards, 4 * int(np.count_nonzero(hedged.sets)))
+    most = min(_MOST_AT_ONCE, max(1, _BATCH_CELLS // cells))
     sizes = [min(most, resamples - start) for start in range(0, resamples, most)]
 
     def resampled(n: int) -> tuple[Floats, npt.NDArray[np.bool_]]:
