@@ -84,8 +84,8 @@ def check_folder(run: Run, plan: Plan) -> dict[str, str]:
     file = run.out / PLAN
     played = (run.out / "games").exists() or (run.out / "checkpoints").exists()
     if not file.is_file() and (run.out / "games").is_dir():
-        there = checkpoints(run.out, run.algorithm)
-        start = f" with --start {there[-1]}" if there else ""
+        policies = checkpoints(run.out, run.algorithm)
+        start = f" with --start {policies[-1]}" if policies else ""
         raise FileExistsError(
             f"{run.out} holds the games of an expert iteration without its {PLAN}; bring that back from a copy, or "
             f"begin in another folder{start}"
