@@ -87,7 +87,7 @@ class Node:
         return self.joint_of(self.edges)
 
     def joint_of(self, edges: "Sequence[Edge]") -> "tuple[JointAction, ...]":
-        """Return the joint actions, of all edges of this node."""
+        """Return :attr:`joint_actions`, to who has all ``edges`` of this node already."""
         source, groups = self._source, dict[tuple[int, ...], list[Node]]()
         for child in source.children(self.id):
             via = source.via(child)
