@@ -34,10 +34,9 @@ def render(report: Report, markdown: bool = False) -> Group:
 
 def write_markdown(report: Report, file: Path) -> None:
     """Write a report as Markdown; the file appears whole, or the one that was there is left."""
-    stream = io.StringIO(f"# {report.plan.id}\n")
-    stream.seek(0, io.SEEK_END)
-    Console(file=stream, width=250).print(render(report, markdown=True))
-    write_whole(file, stream.getvalue().encode(errors="replace"))
+    tables = io.StringIO()
+    Console(file=tables, width=250).print(render(report, markdown=True))
+    write_whole(file, f"# {report.plan.id}\n{tables.getvalue()}".encode(errors="replace"))
 
 
 def remarks(report: Report) -> list[str]:
