@@ -306,15 +306,18 @@ def _opponents(baseline: Baseline) -> tuple[str, ...]:
 def _check_opponents(baseline: Baseline) -> None:
     """Raise what is wrong with those that a policy is measured against, which would be met after its training."""
     for opponent in baseline.against:
-        settings = to_evaluate_in({**baseline.board, **baseline.settings}) | {"opponent": opponent, "seat": "all"}
+        settings = _to_measure_in({**baseline.board, **baseline.settings}, opponent)
         mcts_envs.make_sb3_vec_env(baseline.env_id, 1, **settings).close()
+
+
+def _to_measure_in(settings: dict[str, Any], opponent: str) -> dict[str, Any]:
+    """Return the settings of the environment that a policy is measured in: where it has an opponent, from all seats."""
+    return to_evaluate_in(settings) | ({"opponent": opponent, "seat": "all"} if opponent else {})
 
 
 def _measured(baseline: Baseline, policy: Path, opponent: str, games: int, seed: int) -> dict[str, Any]:
     """Return games, wins, mean points and mean return of a policy's best actions, from all seats."""
-    settings = to_evaluate_in(storage.described(policy)[1]["settings"])
-    if opponent:
-        settings |= {"opponent": opponent, "seat": "all"}
+    settings = _to_measure_in(storage.described(policy)[1]["settings"], opponent)
     found = evaluate(policy, games, seed=seed, settings=settings)
     means = {"points": float(found.points.mean()), "reward": float(found.returns.mean())}
     return {"games": games, "wins": found.wins, **means}
