@@ -1,7 +1,8 @@
 """Positions in which a wrong move costs, and how agents do in them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from mcts_envs.core.view import View
 
 _AS_GOOD = 1e-3
 """Points; moves that lose less count as best."""
+
+_SECONDS_BETWEEN_LINES = 10.0
 
 
 @dataclass(frozen=True)
@@ -43,12 +46,13 @@ class Question:
         return max(self.moves.values()) - worth
 
 
-def on_walls(size: int, starts: Sequence[wall.Board], wanted: int, seed: int, steps: int) -> list[Question]:
-    """Return positions in which not all moves are worth the same, from random games on boards drawn at random.
+def on_walls(size: int, wanted: int, seed: int, steps: int) -> Iterator[Question]:
+    """Yield positions in which not all moves are worth the same, from random games on boards drawn at random.
 
-    Of each game one, drawn among its positions of that kind: those of one game are alike.
+    Of each game one, drawn among its positions of that kind: those of one game are alike. There may be fewer than are
+    wanted.
     """
-    game, rng, found = wall.game_of(size), np.random.default_rng(seed), []
+    game, rng, starts, found = wall.game_of(size), np.random.default_rng(seed), [*wall.boards(size)], 0
     solver = Solver(game, steps)
     for _ in range(20 * wanted):
         board = starts[int(rng.integers(len(starts)))]
@@ -56,27 +60,36 @@ def on_walls(size: int, starts: Sequence[wall.Board], wanted: int, seed: int, st
         for i in rng.permutation(len(states)):
             moves = solver.moves(states[i])
             if moves is not None and len({*moves.values()}) > 1:
-                points = {action: (worth + 1) / 2 for action, worth in moves.items()}
-                found.append(Question(dict(game.position(states[i])), points))
+                yield Question(dict(game.position(states[i])), {move: (w + 1) / 2 for move, w in moves.items()})
+                found += 1
                 break
-        if len(found) == wanted:
-            break
-    return found
+        if found == wanted:
+            return
 
 
-def on_lanes(wanted: int, seed: int) -> list[Question]:
-    """Return positions in which the worst move costs a hundredth of a point, of each game one, drawn at random."""
-    game, rng, found = lane.game_of(), np.random.default_rng(seed), []
+def on_lanes(wanted: int, seed: int) -> Iterator[Question]:
+    """Yield positions in which the worst move costs a hundredth of a point, of each game one, drawn at random."""
+    game, rng, found = lane.game_of(), np.random.default_rng(seed), 0
     survival = lane.Survival(game)
-    while len(found) < wanted:
+    while found < wanted:
         asked = [
             Question(at, moves := survival.moves(at), illegal=moves[lane.WAIT])
             for at in lane.played(survival, game, rng)
         ]
         costly = [each for each in asked if max(each.moves.values()) - min(each.moves.values()) > 0.01]
         if costly:
-            found.append(costly[int(rng.integers(len(costly)))])
-    return found
+            yield costly[int(rng.integers(len(costly)))]
+            found += 1
+
+
+def heard(questions: Iterable[Question], count: int, what: str, say: Callable[[str], None]) -> Iterator[Question]:
+    """Yield questions, and say now and then how many of so many there were."""
+    said = monotonic()
+    for number, question in enumerate(questions):
+        if monotonic() - said > _SECONDS_BETWEEN_LINES:
+            say(f"{what}: {number} of {count} positions")
+            said = monotonic()
+        yield question
 
 
 @dataclass(frozen=True)
@@ -107,7 +120,7 @@ def judge(
     yield Judged("a random move", "", Estimate(share, share, share), Estimate(regret, regret, regret))
     for spec in specs:
         agent, losses = agents.make(spec.name, **spec.settings), []
-        for number, question in enumerate(asked):
+        for number, question in enumerate(heard(asked, len(asked), spec.label, say)):
             agent.reseed(number)
             state = state_of(game, question.at)
             action = agent.act(View(game, state, int(game.active(state)) >> 1))

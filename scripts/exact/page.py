@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
@@ -12,7 +12,7 @@ from _pages import damaged, unpacked
 
 from agents.spec import AgentSpec
 from exact import lane
-from exact.judging import Question, judge, on_lanes, on_walls
+from exact.judging import Question, heard, judge, on_lanes, on_walls
 from exact.solving import Solver, state_of
 from exact.wall import boards, game_of, position
 from mcts_envs.core.contract import Game
@@ -88,28 +88,26 @@ class Page:
         self, size: int, specs: Sequence[AgentSpec], wanted: int, seed: int, steps: int, say: Callable[[str], None]
     ) -> None:
         """Judge agents by positions of walls of a size, which are made first if they are not there."""
-
-        def made() -> list[Question]:
-            return on_walls(size, [*boards(size)], wanted, seed, steps)
-
-        self._judge(f"{size}, {wanted} of seed {seed}", game_of(size), made, specs, say)
+        made = on_walls(size, wanted, seed, steps)
+        self._judge(f"{size}, {wanted} of seed {seed}", game_of(size), heard(made, wanted, "made", say), specs, say)
 
     def judge_lanes(self, specs: Sequence[AgentSpec], wanted: int, seed: int, say: Callable[[str], None]) -> None:
         """Judge agents by positions of 3x3 lane defense."""
-        self._judge(f"{_LANE}, {wanted} of seed {seed}", lane.game_of(), lambda: on_lanes(wanted, seed), specs, say)
+        made = heard(on_lanes(wanted, seed), wanted, "made", say)
+        self._judge(f"{_LANE}, {wanted} of seed {seed}", lane.game_of(), made, specs, say)
 
     def _judge(
         self,
         name: str,
         game: Game,
-        made: Callable[[], list[Question]],
+        made: Iterable[Question],
         specs: Sequence[AgentSpec],
         say: Callable[[str], None],
     ) -> None:
         if not specs:
             return
         if name not in self._kept["questions"]:
-            self._kept["questions"][name] = [asdict(question) for question in made()]
+            self._kept["questions"][name] = [asdict(question) for question in made]
             self._write()
         asked = [
             Question(kept["at"], {int(move): worth for move, worth in kept["moves"].items()}, kept.get("illegal"))

@@ -56,18 +56,18 @@ def test_games_played_by_the_values_are_won_as_often(survival):
 
 
 def test_positions_are_from_games_of_their_own_and_a_wrong_move_costs():
-    asked = on_lanes(20, seed=0)
+    asked = [*on_lanes(20, seed=0)]
     assert len(asked) == 20
     assert all(max(each.moves.values()) - min(each.moves.values()) > 0.01 for each in asked)
-    assert asked == on_lanes(20, seed=0)
-    assert asked != on_lanes(20, seed=1)
+    assert asked == [*on_lanes(20, seed=0)]
+    assert asked != [*on_lanes(20, seed=1)]
 
 
 def test_agents_are_judged():
     game = lane.game_of()
     specs = parse_agents("scripted,random")
     check(game, specs)
-    chance, scripted, random = judge(game, on_lanes(60, seed=0), specs, lambda line: None)
+    chance, scripted, random = judge(game, [*on_lanes(60, seed=0)], specs, lambda line: None)
     assert scripted.best.value > 0.9
     assert scripted.regret.value < 0.01 < random.regret.value
     assert random.best.value < 0.5

@@ -71,7 +71,7 @@ def test_what_is_not_solved_is_left_open():
 
 
 def test_a_question_has_a_wrong_move_and_agents_are_judged_by_it():
-    asked = on_walls(3, [*boards(3)], 10, 0, 10**6)
+    asked = [*on_walls(3, 10, 0, 10**6)]
     assert len(asked) == 10
     assert all(len({*question.moves.values()}) > 1 for question in asked)
     chance, perfect, random = judge(game_of(3), asked, parse_agents("alpha_beta:depth=20,random"), lambda line: None)
@@ -104,6 +104,16 @@ def test_what_two_processes_found_is_kept_and_each_agent_at_once(tmp_path, monke
     kept = Page(tmp_path)._kept
     assert kept["boards"]["3"]
     assert [*kept["judged"]["3, 2 of seed 0"]] == ["a random move", "random"]
+
+
+def test_it_says_how_far_making_and_judging_are(tmp_path, monkeypatch):
+    monkeypatch.setattr("exact.judging._SECONDS_BETWEEN_LINES", 0.0)
+    said = []
+    Page(tmp_path).judge(3, parse_agents("random"), 3, 0, 10**6, said.append)
+    assert [line for line in said if line.endswith("2 of 3 positions")] == [
+        "made: 2 of 3 positions",
+        "random: 2 of 3 positions",
+    ]
 
 
 def test_boards_are_kept_while_others_are_solved(tmp_path, monkeypatch):
