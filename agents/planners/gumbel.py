@@ -65,26 +65,30 @@ class Gumbel(MCTS):
             with search.plan.evaluator.noting():
                 search.advice()
             yield
+        prior, worth = search.advice(), search.worth()
 
         def best_first(arms: Ints) -> Ints:
             among = np.zeros(search.plan.model.actions, np.bool_)
             among[arms] = True
             kept = among[search.legal]
-            order = np.argsort(-(noise + improved_logits(search))[kept], kind="stable")
+            order = np.argsort(-(noise + improved_logits(search, prior, worth))[kept], kind="stable")
             return search.legal[kept][order]
 
         drawn = best_first(search.legal)[: self.considered]
         arms = yield from halve(search, clock, drawn, lambda arms: best_first(arms)[: -(-len(arms) // 2)])
         search.choice = int(arms[0])
-        logits = improved_logits(search)
+        logits = improved_logits(search, prior, worth)
         weights = np.exp(logits - logits.max())
         search.improved = np.zeros(search.plan.model.actions)
         search.improved[search.legal] = weights / weights.sum()
 
 
-def improved_logits(search: Search) -> Floats:
-    """Return the logits [k] of the policy that a search makes of its prior for the legal actions at the root."""
-    (visits, values), prior, plan = search.statistics(), search.advice(), search.plan
+def improved_logits(search: Search, prior: Floats, worth: float) -> Floats:
+    """Return the logits [k] of the policy that a search makes of its prior [A] for the legal actions at the root.
+
+    ``worth`` is what the root is worth to the player before it is searched.
+    """
+    (visits, values), plan = search.statistics(), search.plan
     low, high = search.returns()
     known = np.zeros(len(search.legal), CANDIDATE)
     sums = np.where(visits > 0, visits * values, 0.0)
@@ -100,7 +104,7 @@ def improved_logits(search: Search) -> Floats:
         searching=True,
         low=low,
         high=high,
-        worth=search.worth(),
+        worth=worth,
         rows=offered,
     )
     store = search.trees[0].select

@@ -187,7 +187,7 @@ class Search:
             share = clock.budget.share(part, parts, once if whole_passes else 1)
             # As if the threads took the arms one after another: all are tried equally often, whoever does it.
             own = Clock(share, clock.started, tree.count.simulations > 0, self._least)
-            jobs.append((part, own, np.roll(arms, -first)))
+            jobs.append((part, own, np.roll(arms, -first) if first else arms))
             first = 0 if whole_passes else (first + share.simulations) % once
         over, end = self._over, clock.deadline if until is None else until
         try:
@@ -196,7 +196,8 @@ class Search:
             else:
                 self._grow_all(jobs, end, over)
         finally:
-            self._over = Event()
+            if over.is_set():
+                self._over = Event()
             self.seconds += clock.seconds
 
     def _grow_all(self, jobs: Sequence[tuple[int, Clock, Ints]], until: float, over: Event) -> None:
