@@ -30,6 +30,7 @@ from agents.learning.saved import storage, trust
 from agents.learning.saved.lightening import lighten
 from agents.learning.saved.shipped import FOLDER
 from agents.learning.training import Trained
+from agents.locking import only_writer
 from tests.learning.quick import quick
 
 pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.saved.notices.PolicyWarning")
@@ -326,6 +327,17 @@ def test_nothing_is_lost_where_it_was_broken_off_nor_time_counted_that_was(tmp_p
     with pytest.raises(KeyboardInterrupt):
         baselines.train_one(each, 0, tmp_path, 8, 1.0)
     assert asked == [(here / "ppo.zip", 0.5), (last.with_suffix(".zip"), 0.75)]
+
+
+def test_who_trains_a_policy_is_left_alone_by_another_call(tmp_path):
+    each = baselines.Baseline("LaneDefense3x3-v0/ppo", changes=TINY)
+    (tmp_path / each.name).mkdir(parents=True)
+    with (
+        only_writer(tmp_path / each.name, "training"),
+        pytest.raises(BlockingIOError, match=r"another training is writing to .*ppo; wait for it"),
+    ):
+        train_all([each], tmp_path, Here(), seeds=1, games=8)
+    assert not (tmp_path / each.name / "seed-0").exists()
 
 
 def test_a_full_disk_is_named(tmp_path, monkeypatch):
