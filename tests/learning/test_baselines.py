@@ -3,6 +3,7 @@
 import csv
 import errno
 import json
+import os
 import re
 import shutil
 import signal
@@ -348,6 +349,20 @@ def test_a_full_disk_is_named(tmp_path, monkeypatch):
     each = baselines.Baseline("LaneDefense3x3-v0/ppo", changes=TINY, minutes=60.0)
     with pytest.raises(OSError, match=r"No space left on device: '.*seed-0'\nso .* not ready"):
         train_all([each], tmp_path, Here(), seeds=1, games=8)
+
+
+def test_a_picture_of_curves_that_has_no_room_is_named_and_leaves_the_one_before(tmp_path, monkeypatch):
+    file, line = tmp_path / "curves.png", [curves.Point(each, 0.5, 1.0, 9.0) for each in range(2)]
+    curves.draw(file, "before", {0: line})
+    before = file.read_bytes()
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*curves\.png'"):
+        curves.draw(file, "now", {0: line, 1: line})
+    assert file.read_bytes() == before
 
 
 def test_dqn_is_trained_saved_and_played(tmp_path):
