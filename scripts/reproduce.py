@@ -10,6 +10,7 @@ of ``docs/results/data/``, which says how often each result came out; there a lo
 """
 
 import importlib
+import io
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -130,7 +131,8 @@ def publish(study: "Study", record: "Record", pages: Path) -> Path:
         entry = record.entries.get(table.cells[0].key)
         pictures += [table.draw(entry.found.results)] if table.draw and entry else []
     for picture in filter(None, pictures):
-        picture.save(pages / f"{study.name}.png")
+        picture.save(drawn := io.BytesIO(), "PNG")
+        write_whole(pages / f"{study.name}.png", drawn.getvalue())
     page = pages / f"{study.name}.md"
     write_whole(page, write(study, record, (pages / f"{study.name}.png").exists()).encode())
     return page

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from agents.learning.saved.lightening import lighten
 from agents.learning.saved.shipped import TAUGHT
 from agents.learning.settings import to_evaluate_in
 from agents.learning.training import train
+from agents.locking import only_writer
 from agents.waiting import as_completed
 from mcts_envs.core.own_code import warn
 from mcts_envs.core.writing import write_whole
@@ -73,8 +75,8 @@ def train_all(
 
     Raises
     ------
-    ValueError
-        If a folder holds a policy that was trained by something else.
+    ValueError, BlockingIOError
+        If a folder holds a policy that was trained by something else, or another call is training one there.
     Exception
         That of a training that failed, as one that diverges does, when all others are done and what can be is ready.
     """
@@ -85,17 +87,28 @@ def train_all(
         raise ValueError(f"two of {', '.join(each.name for each in chosen)} have one folder in {out}; train them apart")
     for each in chosen:
         _check_opponents(each)
-    for here, asked in [(here, _settled(each, here)) for here, each in folders.items()]:  # all, before one is written
-        here.mkdir(parents=True, exist_ok=True)
-        write_whole(here / "baseline.json", json.dumps(asked, indent=2).encode())
-    report(f"{len(jobs)} training{'s' if len(jobs) > 1 else ''}; kept in {out}")
-    failed = _trained_by(crew, [(each, seed, out / each.place, games, scale) for each, seed in jobs], report)
-    ready = [finish(each, out / each.place, seeds, games) for each in chosen if each.name not in failed]
+    settled = {here: _settled(each, here) for here, each in folders.items()}  # all, before one is written
+    with _locked([out / each.place for each in chosen]):
+        for here, asked in settled.items():
+            here.mkdir(exist_ok=True)
+            write_whole(here / "baseline.json", json.dumps(asked, indent=2).encode())
+        report(f"{len(jobs)} training{'s' if len(jobs) > 1 else ''}; kept in {out}")
+        failed = _trained_by(crew, [(each, seed, out / each.place, games, scale) for each, seed in jobs], report)
+        ready = [finish(each, out / each.place, seeds, games) for each in chosen if each.name not in failed]
     if failed:
         name, error = next(iter(failed.items()))
         error.add_note(f"so {name} is not ready; {len(ready)} of {len(chosen)} policies are, in {out}")
         raise error
     return ready
+
+
+def _locked(folders: list[Path]) -> ExitStack:
+    """Make folders, and let no other call write there: each would fail at the seeds that the other has in hand."""
+    with ExitStack() as stack:
+        for folder in folders:
+            folder.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(only_writer(folder, "training"))
+        return stack.pop_all()
 
 
 def _trained_by(crew: Executor, calls: list[tuple[Any, ...]], report: Callable[[str], None]) -> dict[str, Exception]:

@@ -86,4 +86,5 @@ def draw(path: Path, title: str, curves: Mapping[int, Sequence[Point]]) -> None:
     axes.grid(alpha=0.3)
     if curves:
         axes.legend()
-    figure.savefig(path, dpi=120)
+    figure.savefig(picture := io.BytesIO(), format=path.suffix.removeprefix("."), dpi=120)
+    write_whole(path, picture.getvalue())

@@ -219,6 +219,21 @@ def test_a_plot_is_drawn_or_says_what_is_missing(tmp_path: Path, monkeypatch: py
             call()
 
 
+def test_a_plot_that_has_no_room_is_named_and_leaves_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, file = compare(fakes(*TWO), 1, folder=tmp_path), tmp_path / "win.png"
+    file.write_text("before")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*win\.png'"):
+        plot(found, file)
+    assert file.read_text() == "before"
+
+
 @pytest.mark.parametrize("width", [30, 45, 60, 75, 200])
 def test_no_number_is_cut_where_a_terminal_is_narrow(width: int, tmp_path: Path) -> None:
     plan = Plan("WallSurvival-v0", parse_agents("new=random,old=uniform"), {"board_size": 3})

@@ -3,6 +3,7 @@
 import csv
 import errno
 import json
+import os
 import re
 import shutil
 import signal
@@ -30,6 +31,7 @@ from agents.learning.saved import storage, trust
 from agents.learning.saved.lightening import lighten
 from agents.learning.saved.shipped import FOLDER
 from agents.learning.training import Trained
+from agents.locking import only_writer
 from tests.learning.quick import quick
 
 pytestmark = pytest.mark.filterwarnings("ignore::agents.learning.saved.notices.PolicyWarning")
@@ -328,6 +330,17 @@ def test_nothing_is_lost_where_it_was_broken_off_nor_time_counted_that_was(tmp_p
     assert asked == [(here / "ppo.zip", 0.5), (last.with_suffix(".zip"), 0.75)]
 
 
+def test_who_trains_a_policy_is_left_alone_by_another_call(tmp_path):
+    each = baselines.Baseline("LaneDefense3x3-v0/ppo", changes=TINY)
+    (tmp_path / each.name).mkdir(parents=True)
+    with (
+        only_writer(tmp_path / each.name, "training"),
+        pytest.raises(BlockingIOError, match=r"another training is writing to .*ppo; wait for it"),
+    ):
+        train_all([each], tmp_path, Here(), seeds=1, games=8)
+    assert not (tmp_path / each.name / "seed-0").exists()
+
+
 def test_a_full_disk_is_named(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -336,6 +349,20 @@ def test_a_full_disk_is_named(tmp_path, monkeypatch):
     each = baselines.Baseline("LaneDefense3x3-v0/ppo", changes=TINY, minutes=60.0)
     with pytest.raises(OSError, match=r"No space left on device: '.*seed-0'\nso .* not ready"):
         train_all([each], tmp_path, Here(), seeds=1, games=8)
+
+
+def test_a_picture_of_curves_that_has_no_room_is_named_and_leaves_the_one_before(tmp_path, monkeypatch):
+    file, line = tmp_path / "curves.png", [curves.Point(each, 0.5, 1.0, 9.0) for each in range(2)]
+    curves.draw(file, "before", {0: line})
+    before = file.read_bytes()
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*curves\.png'"):
+        curves.draw(file, "now", {0: line, 1: line})
+    assert file.read_bytes() == before
 
 
 def test_dqn_is_trained_saved_and_played(tmp_path):

@@ -1,5 +1,6 @@
 """A report as a picture."""
 
+import io
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -10,7 +11,7 @@ from agents.arena.report.report import Report
 from agents.arena.report.table import budget
 from agents.arena.statistics.estimates import LEVEL
 from mcts_envs.core import errors
-from mcts_envs.core.writing import naming
+from mcts_envs.core.writing import write_whole
 
 _NAME, _LINE = 24, 95
 """Characters of a name, and of a line as wide as the picture."""
@@ -46,8 +47,8 @@ def plot(report: Report, file: Path) -> None:
     """
     figure = drawing(report)
     file.parent.mkdir(parents=True, exist_ok=True)
-    with naming(file):
-        figure.savefig(file, dpi=150)
+    figure.savefig(picture := io.BytesIO(), format=file.suffix.lower().removeprefix("."), dpi=150)
+    write_whole(file, picture.getvalue())
 
 
 def drawing(report: Report) -> Any:
