@@ -52,7 +52,7 @@ def main(
     executor: Annotated[
         str, typer.Option(metavar="local|ray", help="Where games are played; ray: as tasks of a cluster.")
     ] = "local",
-    seed: Annotated[int, typer.Option(help="Same seed and --iterations, same policy.")] = 0,
+    seed: Annotated[int, typer.Option(help="Same seed and --iterations, same policy, where nobody plays by time.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Folder; default: runs/ENVIRONMENT/expert-SEED.")] = None,
     settings: Settings = None,
     parameters: HyperParameters = None,
