@@ -3,6 +3,11 @@
 import importlib.util
 import io
 import tempfile
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +25,9 @@ SUFFIXES = (".gif", ".mp4")
 _COLOURS = 64
 _THIN = 3
 """One pixel in so many, across and down, is asked for the colours of a film."""
+
+_ASKED = 2_000_000
+"""Pixels of all pictures that are asked, but that each colour has one."""
 
 _LAST = 2.0
 """Seconds that the end is shown."""
@@ -56,8 +64,8 @@ def film(replay: "Replay", path: Path | str, fps: float = 4.0, pixels: int = 480
     write_film(_pictures(replay, pixels), path, fps)
 
 
-def write_film(pictures: list[Any], path: Path, fps: float) -> None:
-    """Write pictures, uint8 [H, W, 3], H and W even, as a film; the rest as for :func:`film`."""
+def write_film(pictures: Iterable[Any], path: Path, fps: float) -> None:
+    """Write pictures, uint8 [H, W, 3], H and W even, of which one at a time is enough, as a film like :func:`film`."""
     check_file(path, fps)
     write_whole(path, (_gif if path.suffix.lower() == ".gif" else _mp4)(pictures, fps))
 
@@ -84,45 +92,58 @@ def check_file(path: Path, fps: float) -> None:
         raise ImportError('an .mp4 needs imageio-ffmpeg: pip install "mcts-envs[film]"; a .gif does not')
 
 
-def _pictures(replay: "Replay", pixels: int) -> list[Any]:
-    """Return a picture of each state, uint8 [H, W, 3], H and W even."""
-    found = []
+def _pictures(replay: "Replay", pixels: int) -> Iterator[Any]:
+    """Yield a picture of each state, uint8 [H, W, 3], H and W even."""
     for state in replay.states():
         canvas = picture_of(replay.game, state, None)
         cell = max(4, round(pixels / canvas.width))
         rgb = canvas.to_rgb(cell)
-        found.append(rgb[: rgb.shape[0] // 2 * 2, : rgb.shape[1] // 2 * 2])
-    return found
+        yield rgb[: rgb.shape[0] // 2 * 2, : rgb.shape[1] // 2 * 2]
 
 
-def _gif(pictures: list[Any], fps: float) -> bytes:
+def _gif(pictures: Iterable[Any], fps: float) -> bytes:
     from PIL import Image
 
-    seen = Image.fromarray(np.concatenate([each[::_THIN, ::_THIN] for each in pictures]))
-    palette = seen.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=1)  # small things too
-    frames = [Image.fromarray(each).quantize(palette=palette, dither=Image.Dither.NONE) for each in pictures]
-    times = [round(1000 / fps)] * (len(frames) - 1) + [round(1000 * _LAST)]
+    kept, colours = list[tuple[Any, bytes]](), Counter[int]()
+    for each in pictures:
+        kept.append((each.shape, zlib.compress(each.tobytes(), 1)))
+        found, counts = np.unique(each[::_THIN, ::_THIN].reshape(-1, 3) @ [1, 256, 65536], return_counts=True)
+        colours.update(dict(zip(found.tolist(), counts.tolist(), strict=True)))
+    share = min(1.0, _ASKED / colours.total())
+    repeats = [max(1, round(share * count)) for count in colours.values()]
+    seen = np.repeat(np.array([*colours], "<u4"), repeats)
+    asked = Image.fromarray(seen.view(np.uint8).reshape(1, -1, 4)[..., :3])
+    palette = asked.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=1)  # small things too
+    frames = (
+        Image.frombytes("RGB", shape[1::-1], zlib.decompress(raw)).quantize(palette=palette, dither=Image.Dither.NONE)
+        for shape, raw in kept
+    )
+    times = [round(1000 / fps)] * (len(kept) - 1) + [round(1000 * _LAST)]
     made = io.BytesIO()
-    frames[0].save(made, format="GIF", save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=True)
+    next(frames).save(made, format="GIF", save_all=True, append_images=frames, duration=times, loop=0, optimize=True)
     return made.getvalue()
 
 
-def _mp4(pictures: list[Any], fps: float) -> bytes:
+def _mp4(pictures: Iterable[Any], fps: float) -> bytes:
     import imageio_ffmpeg
 
-    height, width = pictures[0].shape[:2]
-    shown = [*pictures, *[pictures[-1]] * round(_LAST * fps)]
+    rest = iter(pictures)
+    first, sent = next(rest), 0
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder, "film.mp4")
-        writer = imageio_ffmpeg.write_frames(str(made), (width, height), fps=fps, macro_block_size=2)
-        writer.send(None)
-        for each in shown:
-            writer.send(np.ascontiguousarray(each).tobytes())
-        writer.close()  # which does not tell of a full disk
+        with closing(imageio_ffmpeg.write_frames(str(made), first.shape[1::-1], fps=fps, macro_block_size=2)) as writer:
+            writer.send(None)
+            for each in chain([first], rest):
+                raw, sent = each.tobytes(), sent + 1
+                writer.send(raw)
+            for _ in range(round(_LAST * fps)):
+                writer.send(raw)
+                sent += 1
+        # To close does not tell of a full disk.
         try:
             written, _ = imageio_ffmpeg.count_frames_and_secs(str(made))
         except RuntimeError:
             written = 0
-        if written != len(shown):
-            raise OSError(f"ffmpeg wrote {written} of {len(shown)} pictures in {folder}; make room there or set TMPDIR")
+        if written != sent:
+            raise OSError(f"ffmpeg wrote {written} of {sent} pictures in {folder}; make room there or set TMPDIR")
         return made.read_bytes()

@@ -1,5 +1,6 @@
 """A policy in a search that is plain Python: environments that are not ours, and games that are not compiled."""
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,9 @@ from mcts_envs.core.contract import RUNNING, Game
 from mcts_envs.core.typing import Floats, Singles
 
 _KEPT = 100_000
+
+_BYTES = 2**28
+"""Of the priors that are kept, at most."""
 
 
 class PlainEvaluator:
@@ -31,7 +35,8 @@ class PlainEvaluator:
 
     def __init__(self, policy: Consulted, game: Game, alike: Callable[[Any], bool] = lambda state: False) -> None:
         self._policy, self._game, self._alike = policy, game, alike
-        self._kept: dict[Any, tuple[Floats, float]] = {}
+        self._kept: dict[bytes, tuple[Floats, float]] = {}
+        self._most = max(1, min(_KEPT, _BYTES // (8 * game.actions)))
 
     def advise(self, state: Any, player: int, weights: Any) -> None:
         """Fill in the probability of each action [A]."""
@@ -57,9 +62,9 @@ class PlainEvaluator:
         seen: Singles = np.zeros(int(np.prod(self._game.observation_shape)), np.float32)
         self._game.observe(state, player, seen)
         masks = self._legal(state, player)
-        key = seen.tobytes(), masks.tobytes()
+        key = hashlib.blake2b(seen.tobytes() + masks.tobytes(), digest_size=16).digest()  # a picture has 100 KB
         if key not in self._kept:
-            if len(self._kept) >= _KEPT:
+            if len(self._kept) >= self._most:
                 self._kept.clear()
             prior, values = consult(self._policy, self._game, seen[None], masks)
             self._kept[key] = prior[0], float(values[0])

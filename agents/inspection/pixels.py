@@ -3,6 +3,7 @@
 import base64
 import io
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -53,8 +54,8 @@ def _embedded(pixels: npt.NDArray[Any]) -> str:
     return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {image.width} {image.height}">\n{link}\n</svg>'
 
 
-def pictures(document: Data) -> list[npt.NDArray[np.uint8]]:
-    """Return the pictures [H, W, 3] that an environment of others drew of its states, H and W even.
+def pictures(document: Data) -> Iterator[npt.NDArray[np.uint8]]:
+    """Return one by one the pictures [H, W, 3] that an environment of others drew of its states, H and W even.
 
     Raises
     ------
@@ -64,9 +65,10 @@ def pictures(document: Data) -> list[npt.NDArray[np.uint8]]:
     found = [_EMBEDDED.search(each.get("picture", "")) for each in document["frames"]]
     if None in found:
         raise ValueError(f"{document['title']}: {document['frames'][0].get('text', 'it draws no pictures')}")
-    images = [_image(each[1]) for each in found if each is not None]
-    size = max(2, images[0].width // 2 * 2), max(2, images[0].height // 2 * 2)
-    return [np.asarray(each.crop((0, 0, *size))) for each in images]
+    data = [each[1] for each in found if each is not None]
+    first = _image(data[0])
+    size = max(2, first.width // 2 * 2), max(2, first.height // 2 * 2)
+    return (np.asarray(_image(each).crop((0, 0, *size))) for each in data)
 
 
 def in_blocks(picture: str) -> str:

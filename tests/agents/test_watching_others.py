@@ -164,7 +164,7 @@ def test_it_is_the_game_that_a_comparison_plays_with_a_picture_for_each_state():
     assert {each["name"] for each in decided} <= {"back", "on"}
     assert all(each["name"] == Steps(each["action"]).name for each in decided)
     assert all(each["search"]["simulations"] == 20 for each in decided)
-    drawn = pictures(document)
+    drawn = list(pictures(document))
     assert {each.shape for each in drawn} == {(20, 40, 3)}
     assert ((drawn[0] > 100).any((0, 2)).sum(), document["players"][0]["seat"]) == (24, "player")
     assert fitted(document).startswith("<!doctype html>")
@@ -209,7 +209,7 @@ def test_what_draws_no_picture_shows_its_text_or_why(settings, shown, tmp_path):
 
 
 def test_what_its_maker_lets_draw_is_drawn():
-    assert pictures(watch(plan_of("drawn_already", "random")))[0].shape == (20, 40, 3)
+    assert next(pictures(watch(plan_of("drawn_already", "random")))).shape == (20, 40, 3)
 
 
 def test_turns_that_look_alike_are_moves_of_their_own():
@@ -229,7 +229,7 @@ def test_turns_that_look_alike_are_moves_of_their_own():
 )
 def test_pictures_of_any_kind(given, monkeypatch):
     monkeypatch.setattr(Path, "render", lambda self: given)
-    shown = pictures(watch(plan_of("path", "random")))[0]
+    shown = next(pictures(watch(plan_of("path", "random"))))
     assert (shown.shape, np.abs(shown.astype(int) - 200).max()) == ((4, 6, 3), 0)
 
 
@@ -239,7 +239,7 @@ def test_a_film_has_the_colours_of_all_its_pictures(tmp_path, monkeypatch):
     red, blue = (np.full_like(shades, colour) for colour in ((255, 0, 0), (0, 0, 255)))
     drawn = iter([shades, shades, red, blue])
     monkeypatch.setattr(Path, "render", lambda self: next(drawn, shades))
-    shown = pictures(watch(plan_of("path", "random")))[:3]
+    shown = list(pictures(watch(plan_of("path", "random"))))[:3]
     write_film(shown, tmp_path / "film.gif", 4.0)
     with Image.open(tmp_path / "film.gif") as film:
         for number, spot in enumerate([(0, 200, 0), (255, 0, 0), (0, 0, 255)]):
@@ -257,7 +257,7 @@ def test_a_film_of_pictures_of_one_pixel(tmp_path, monkeypatch):
 
 
 def test_large_pictures_are_made_smaller():
-    assert pictures(watch(plan_of("path", "random", size=1000)))[0].shape == (200, 400, 3)
+    assert next(pictures(watch(plan_of("path", "random", size=1000)))).shape == (200, 400, 3)
 
 
 def test_the_command_writes_a_page_and_a_film_and_keeps_no_replay(tmp_path):

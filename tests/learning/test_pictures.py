@@ -1,5 +1,6 @@
 """Policies of pictures, of arrays and of observations in bytes, alone and in a search."""
 
+import tracemalloc
 import warnings
 
 import gymnasium as gym
@@ -19,6 +20,7 @@ import agents
 import mcts_envs
 from agents.bridge import Remember
 from agents.evaluator.batched import BatchedEvaluator
+from agents.evaluator.plain import PlainEvaluator
 from agents.learning.expert_plan import Plan
 from agents.learning.saved.notices import PolicyWarning
 from agents.learning.searching import evaluator_for, read_policy
@@ -258,3 +260,31 @@ def test_planes_that_were_turned_in_training_are_told(tmp_path):
     saved(tmp_path / "turned.zip", env)
     with pytest.raises(ValueError, match=r"observations \(9, 18, 5\).* here; Stable-Baselines3 turned the planes"):
         agents.make(f"sb3:{tmp_path / 'turned.zip'}").act(env)
+
+
+class Pictures:
+    """A game of one, and a policy of it, in which every state is another picture."""
+
+    observation_shape, actions, players, in_bytes = (400, 400, 3), 2, 1, False
+
+    def observe(self, state, player, seen):
+        seen[state] = 1.0
+
+    def active(self, state):
+        return 0
+
+    def consulted(self, observations, masks):
+        return np.full(masks.shape, 0.5), np.zeros(len(observations))
+
+
+def test_what_was_said_of_pictures_is_kept_without_them():
+    """A long game shows hundred thousands."""
+    game, weights = Pictures(), np.zeros(2)
+    evaluator = PlainEvaluator(game, game)
+    tracemalloc.start()
+    try:
+        for state in range(20):
+            evaluator.advise(state, 0, weights)
+        assert tracemalloc.get_traced_memory()[0] < 8e6  # a picture has 1.9 MB
+    finally:
+        tracemalloc.stop()

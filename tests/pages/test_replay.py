@@ -2,6 +2,7 @@
 
 import json
 import os
+import tracemalloc
 
 import gymnasium as gym
 import numpy as np
@@ -10,7 +11,7 @@ from PIL import Image
 
 import agents
 import mcts_envs
-from mcts_envs.filming import film
+from mcts_envs.filming import film, write_film
 from mcts_envs.games.lane_defense.tables import ROSTERS
 from mcts_envs.replay import FORMAT, SEAL, Replay, seal
 
@@ -239,6 +240,19 @@ def test_a_film_appears_whole_or_not_at_all(tmp_path, monkeypatch, game, name):
         film(game, file, fps=8.0, pixels=128)
     assert file.read_bytes() == before
     assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("name", ["film.gif", "film.mp4"])
+def test_a_long_film_is_not_in_memory_as_pictures(tmp_path, name):
+    if name.endswith("mp4"):
+        pytest.importorskip("imageio_ffmpeg")
+    write_film([np.zeros((2, 2, 3), np.uint8)], tmp_path / name, 4.0)  # imports
+    tracemalloc.start()
+    try:
+        write_film((np.full((300, 300, 3), 4 * number, np.uint8) for number in range(60)), tmp_path / name, 4.0)
+        assert tracemalloc.get_traced_memory()[1] < 5e6  # of 16
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_film_that_ffmpeg_breaks_off_is_not_said_to_be_written(tmp_path, monkeypatch, game):
