@@ -96,6 +96,17 @@ def test_a_look_takes_few_of_dear_steps_and_says_what_it_is_for(monkeypatch, cap
     assert capsys.readouterr().err.count("looking for what Table hides, once; searches with information='full' do") == 1
 
 
+def test_steps_that_only_wait_for_a_busy_machine_are_not_dear(monkeypatch):
+    class Seldom(Table):
+        def step(self, action):
+            if len(counted) in range(0, 100, 10):
+                time.sleep(0.03)
+            return super().step(action)
+
+    monkeypatch.setattr(suspicion, "_SECONDS", 0.1)
+    assert looked(Seldom(marks=1))[1] > 2000
+
+
 def test_who_waits_is_told_at_once_and_not_for_each_player_again(monkeypatch):
     said, env = [], type("Awaited", (Table,), {})()
     monkeypatch.setattr(suspicion, "_SECONDS", 0.0)
@@ -123,9 +134,10 @@ def test_attributes_are_named_only_where_what_is_hidden_matters(monkeypatch):
 
 
 def test_a_result_says_that_the_look_was_hasty(monkeypatch):
-    monkeypatch.setattr(suspicion, "_SECONDS", 0.05)
-    monkeypatch.setattr(checking, "_SECONDS", 0.05)
     for seconds, hidden in (0.0, NOTHING), (0.004, HASTY):
+        if seconds:
+            monkeypatch.setattr(suspicion, "_SECONDS", 0.05)
+            monkeypatch.setattr(checking, "_SECONDS", 0.05)
         env = type("Dear", (Table,), {})(seconds=seconds)
         env.reset(seed=1)
         assert mcts(2, horizon=2).search(env).copies.hidden == hidden
