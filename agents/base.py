@@ -11,7 +11,7 @@ from gymnasium import spaces
 
 from agents.budget import LIMITS
 from agents.settings import defaults_of, settings_of, written
-from agents.wrappers import OF_OBSERVATIONS, check_around, check_wrappers, resets_next
+from agents.wrappers import OF_OBSERVATIONS, check_around, check_masks, check_wrappers, resets_next
 from mcts_envs.core import errors
 from mcts_envs.core.api.quantized import quantized
 from mcts_envs.core.contract import SIGNATURES, Game
@@ -325,6 +325,7 @@ def own_view(env: Any, agent: Any = None) -> View | None:
             "env.unwrapped.view(i) for game i, or let bind(env) and predict(observations) choose for all"
         )
     view: View = inner.view() if agent is None else inner.view(agent)
+    check_masks(env, inner, view)
     return view
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
+import numpy as np
 from gymnasium.vector import (
     VectorActionWrapper,
     VectorEnv,
@@ -16,6 +17,7 @@ from gymnasium.wrappers import Autoreset, DelayObservation, NormalizeReward
 from gymnasium.wrappers.vector import NormalizeReward as NormalizeRewards
 
 from mcts_envs.core.own_code import warn
+from mcts_envs.core.view import View
 
 OF_OBSERVATIONS = gymnasium.ObservationWrapper, VectorObservationWrapper
 OF_ACTIONS = gymnasium.ActionWrapper, VectorActionWrapper
@@ -142,6 +144,14 @@ def check_around(env: Any, inner: Any) -> None:
             return
         layers.append(within)
     check_steps(layers)
+
+
+def check_masks(env: Any, inner: Any, view: View) -> None:
+    """Warn, once for each class, of a wrapper around an environment of ours that forbids some of what is legal now."""
+    for layer in layers_of(env)[:-1]:
+        mask = np.ravel(layer.action_masks()) if hasattr(layer, "action_masks") else ()
+        if len(mask) == view.game.actions and not mask[view.legal_actions()].all():
+            _warn(_instead(f"{type(layer).__name__} forbids what is legal in", _inside(inner), "all actions"))
 
 
 def _check_derived(kind: type) -> None:

@@ -397,6 +397,10 @@ def masked(env):
     return ActionMasker(env, lambda env: np.array([False, True]))
 
 
+def first_alone(env):
+    return ActionMasker(env, lambda env: np.arange(env.action_space.n) < 1)
+
+
 @pytest.mark.parametrize(
     ("env_id", "wrap", "said"),
     [
@@ -404,6 +408,7 @@ def masked(env):
         (LANES, Shaped, "Shaped has a step of its own around LaneDefense"),
         (CARTS, RepeatAction5, "RepeatAction has a step of its own around CartPoleEnv"),
         (CARTS, Choosing, "Choosing says what is legal in CartPoleEnv; the search plans all actions of"),
+        (LANES, first_alone, "ActionMasker forbids what is legal in LaneDefense; the search plans all actions of the"),
         (CARTS, Lives, "Lives ends episodes of CartPoleEnv; the search plans whole ones of the environment inside it"),
     ],
 )
