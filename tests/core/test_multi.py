@@ -3,7 +3,6 @@
 import copy
 import pickle
 import warnings
-from dataclasses import replace
 from types import SimpleNamespace
 
 import gymnasium
@@ -81,17 +80,6 @@ def test_max_cycles():
         env=lambda max_cycles: GameAECEnv(Tron, size=20, max_steps=max_cycles),
     )
     max_cycles_test(module)
-
-
-class Mates(Tron):
-    """Both in one team, of whom one may wait where the other plays on."""
-
-    make_game = staticmethod(lambda **settings: replace(Tron.make_game(**settings), teams=((0, 1),)))
-
-
-def test_games_of_teams_are_not_converted_to_parallel_ones():
-    with pytest.raises(AssertionError, match="is not generally safe"):
-        aec_to_parallel(GameAECEnv(Mates))
 
 
 def test_faces_of_a_game():

@@ -205,8 +205,8 @@ class GameParallelEnv(MultiAdapter, ParallelEnv):  # type: ignore[misc]
     """Any game as a PettingZoo parallel environment, for games in which players choose at the same time.
 
     The actions of players who are not to choose now are not read, and their masks are empty: of one who has died, say,
-    whose team plays on. PettingZoo's ``aec_to_parallel`` has no room for such players, so games of teams are not
-    ``is_parallelizable``; make this instead. Parameters and ``infos`` are those of :class:`GameAECEnv`.
+    whose team plays on. PettingZoo's ``aec_to_parallel`` has no room for such players; make this instead. Parameters
+    and ``infos`` are those of :class:`GameAECEnv`.
     """
 
     def reset(

@@ -70,7 +70,7 @@ class MultiAdapter(Configured, ActionNames, Pictured):
             "name": game.name,
             "render_modes": list(RENDER_MODES),
             "render_fps": env_class.metadata["render_fps"],
-            "is_parallelizable": game.simultaneous and len(game.teams) == game.players,
+            "is_parallelizable": game.simultaneous,
         }
         self._arguments: dict[str, Any] = {"illegal": illegal, "observation": observation, "action_mask": action_mask}
         self._arguments |= {"observation_dtype": observation_dtype, "render_mode": render_mode, **settings}
