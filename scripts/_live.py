@@ -44,11 +44,9 @@ for (;; await pause(250)) {
     page.play();
     continue;
   }
-  news.frames.forEach((frame, at) => {
-    const index = news.first + at;
-    if (index < page.length) page.replace(index, frame);
-    else page.add(frame);
-  });
+  const old = page.length - news.first;
+  news.frames.slice(0, old).forEach((frame, at) => page.replace(news.first + at, frame));
+  page.add(...news.frames.slice(old));
 }
 """
 

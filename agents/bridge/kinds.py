@@ -1,6 +1,7 @@
 """The three kinds of environments: how a step is made, what is legal, and what is shown."""
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -160,7 +161,7 @@ def _legal_by(mask_of: Mask) -> Callable[[Any, int, Any], int]:
         if mask is not None and state.wrappers:
             mask = _seen_from_outside(state, mask)
         if mask is None:
-            actions[:count] = range(count)
+            actions[:count] = _all(count)
             return count
         found = np.flatnonzero(mask).tolist()
         if not found or np.size(mask) != count:  # it may have the shape of the board
@@ -179,6 +180,12 @@ def _legal_by(mask_of: Mask) -> Callable[[Any, int, Any], int]:
         return len(found)
 
     return legal
+
+
+@lru_cache
+def _all(count: int) -> list[int]:
+    """Return all of so many actions; making a list of 10,000 numbers takes longer than many a step."""
+    return [*range(count)]
 
 
 def _seen_from_outside(state: Any, mask: Any) -> Any:

@@ -6,7 +6,7 @@
      import {mount} from "./page.js";
      const page = mount(element, data);           // data: the document; makes the element a page
      element.addEventListener("choose", event => event.detail);   // {player, action}: a place, a button or a key
-     page.add(frame); page.replace(3, frame); page.cut(5); page.load(data); page.show(2);
+     page.add(frame, another); page.replace(3, frame); page.cut(5); page.load(data); page.show(2);
 
    All text is set as text. Of pictures only plain shapes are taken over, so nothing in a document can run. */
 
@@ -61,10 +61,11 @@ class Page {
     this.show(this.frames.at(-1)?.legal?.length ? this.length - 1 : Math.min(this.index, this.length - 1));
   }
 
-  /** Add a frame; who looks at the end sees it at once. */
-  add(frame) {
+  /** Add frames; who looks at the end sees the last at once. */
+  add(...frames) {
+    if (!frames.length) return;
     const follow = this.atEnd;
-    this.frames.push(frame);
+    this.frames.push(...frames);
     this.changed();
     this.show(follow ? this.length - 1 : this.index);
   }

@@ -82,7 +82,9 @@ function take(got) {
     else page.load(data);
     page.show(got.frames.length - 1);
   } else {
-    got.frames.forEach((frame, i) => got.first + i < known ? page.replace(got.first + i, frame) : page.add(frame));
+    const old = known - got.first;
+    got.frames.slice(0, old).forEach((frame, i) => page.replace(got.first + i, frame));
+    page.add(...got.frames.slice(old));
   }
   epoch = got.epoch; known = got.first + got.frames.length; serial = got.serial;
   ofOurs.forEach(each => { each.hidden = !got.saves; });

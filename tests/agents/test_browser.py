@@ -430,6 +430,21 @@ def test_on_a_phone_a_player_is_told_of_on_one_line(opened):
     assert page.evaluate("document.documentElement.scrollWidth") == 380
 
 
+def test_moves_that_came_together_are_shown_once(browser):
+    plan = Plan("WallSurvival-v0", parse_meeting("random", None)[0], {"board_size": 4})
+    document, page = watch(plan), browser.new_page()
+    first, *more = document["frames"][:2] * 100
+    with serving() as live:
+        live.document = {**document, "frames": [first]}
+        page.goto(live.address)
+        page.wait_for_selector(".board svg")
+        page.evaluate("window.shown = 0; addEventListener('frame', () => shown++)")
+        live.document = {**document, "frames": [first, *more]}
+        sync_api.expect(page.locator(".count")).to_have_text(f"{len(more)} / {len(more)}")
+        assert page.evaluate("shown") <= 2  # the frame that was known, and the last
+    page.close()
+
+
 def test_a_page_says_that_the_server_has_gone_and_what_needs_scripts(browser, played):
     plan = Plan("WallSurvival-v0", parse_meeting("random", None)[0], {"board_size": 4})
     document, page = watch(plan), browser.new_page()

@@ -169,3 +169,13 @@ def test_landers_of_that_class_are_flown_on_from_move_to_move(wrapped):
         assert (type(copy) is LunarLander, isinstance(copy, LunarLander)) == (False, True)
         assert copy.lander.angle == env.unwrapped.lander.angle
     assert agents.make("policy_search", simulations=3, horizon=20, seed=1).act(env) in range(4)
+
+
+def test_ten_thousand_actions_are_not_counted_out_anew_for_every_step():
+    env = gym.make("CartPole-v1").unwrapped
+    env.action_space = gym.spaces.Discrete(10_000)
+    env.reset(seed=1)
+    view, first, second = bridge.view(env), [0] * 10_000, [0] * 10_000
+    assert view.game.legal(view.state, 0, first) == view.game.legal(view.state, 0, second) == 10_000
+    assert first == [*range(10_000)]
+    assert first[-1] is second[-1]  # nothing but the list is made
