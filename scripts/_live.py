@@ -44,7 +44,7 @@ for (;; await pause(250)) {
     page.play();
     continue;
   }
-  const old = page.length - news.first;
+  const old = Math.max(0, page.length - news.first);
   news.frames.slice(0, old).forEach((frame, at) => page.replace(news.first + at, frame));
   page.add(...news.frames.slice(old));
 }

@@ -82,7 +82,7 @@ function take(got) {
     else page.load(data);
     page.show(got.frames.length - 1);
   } else {
-    const old = known - got.first;
+    const old = Math.max(0, known - got.first);
     got.frames.slice(0, old).forEach((frame, i) => page.replace(got.first + i, frame));
     page.add(...got.frames.slice(old));
   }
