@@ -30,9 +30,11 @@ _PAIRS, _LINES, _FUTURE = 64, 4, 12
 """Pairs of games that showed the same and are not: so many are played on, in lines of their own, for so many steps."""
 
 _SECONDS, _DEAR, _LARGE_DEAR = 2.0, 0.002, 0.02
-"""After that less is looked at, after twice that no game is begun any more, where most steps take so many seconds, as
-those do not that wait for a busy machine now and then, or all do on the average, with what is done about them: copies
-and keys of an environment that holds much."""
+"""After that less is looked at, after twice that no game is begun any more, where steps take so many seconds each, or
+so many with what is done about them: copies and keys of an environment that holds much."""
+
+_DEAREST = 4
+"""A step counts as so many dear ones at most: one in many that waits for a busy machine makes the others not dear."""
 
 _LEAST_GAMES, _LEAST_PAIRS = 8, 2
 """Games, and pairs of games of one length in one line each, that are looked at however long it takes."""
@@ -60,7 +62,7 @@ class _Haste:
     def __init__(self, game: ForeignGame) -> None:
         self._game = game
         self._began = time.perf_counter()
-        self._steps = self._slow = 0
+        self._steps, self._spent = 0, 0.0
         self.cut = False
 
     def timed(self, step: Callable[..., None], *given: Any) -> None:
@@ -68,7 +70,7 @@ class _Haste:
         began = time.perf_counter()
         step(*given)
         ended = time.perf_counter()
-        self._slow += ended - began > _DEAR
+        self._spent += min(ended - began, _DEAREST * _DEAR)
         self._steps += 1
         if ended - self._began > _SECONDS and "waited for" not in self._game.notes:
             self._game.notes["waited for"] = True
@@ -79,7 +81,7 @@ class _Haste:
     def late(self, times: int = 1) -> bool:
         """Say whether so many times the time for a look are over: whoever asks leaves something out then."""
         seconds = time.perf_counter() - self._began
-        dear = 2 * self._slow > self._steps or seconds > self._steps * _LARGE_DEAR
+        dear = self._spent >= self._steps * _DEAR or seconds > self._steps * _LARGE_DEAR
         late = seconds > times * _SECONDS and dear
         self.cut |= late
         return late

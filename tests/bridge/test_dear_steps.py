@@ -96,15 +96,16 @@ def test_a_look_takes_few_of_dear_steps_and_says_what_it_is_for(monkeypatch, cap
     assert capsys.readouterr().err.count("looking for what Table hides, once; searches with information='full' do") == 1
 
 
-def test_steps_that_only_wait_for_a_busy_machine_are_not_dear(monkeypatch):
+@pytest.mark.parametrize(("every", "cut"), [(20, False), (3, True)])
+def test_steps_are_dear_where_many_are_and_not_where_few_wait_for_a_busy_machine(monkeypatch, every, cut):
     class Seldom(Table):
         def step(self, action):
-            if len(counted) in range(0, 100, 10):
+            if len(counted) in range(0, 200, every):
                 time.sleep(0.03)
             return super().step(action)
 
     monkeypatch.setattr(suspicion, "_SECONDS", 0.1)
-    assert looked(Seldom(marks=1))[1] > 2000
+    assert (looked(Seldom(marks=1))[1] < 200) == cut
 
 
 def test_who_waits_is_told_at_once_and_not_for_each_player_again(monkeypatch):
