@@ -1,5 +1,6 @@
 """Wrappers around an environment: planners play what is inside, and follow some of what is done to its steps."""
 
+import contextlib
 import functools
 from collections.abc import Sequence
 from typing import Any
@@ -149,7 +150,10 @@ def check_around(env: Any, inner: Any) -> None:
 def check_masks(env: Any, inner: Any, view: View) -> None:
     """Warn, once for each class, of a wrapper around an environment of ours that forbids some of what is legal now."""
     for layer in layers_of(env)[:-1]:
-        mask = np.ravel(layer.action_masks()) if hasattr(layer, "action_masks") else ()
+        mask: Any = ()
+        with contextlib.suppress(Exception):  # it may want arguments, or fail: nobody plays by it here
+            masks = layer.action_masks
+            mask = np.ravel(masks() if callable(masks) else masks)
         if len(mask) == view.game.actions and not mask[view.legal_actions()].all():
             _warn(_instead(f"{type(layer).__name__} forbids what is legal in", _inside(inner), "all actions"))
 

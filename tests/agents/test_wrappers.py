@@ -397,8 +397,8 @@ def masked(env):
     return ActionMasker(env, lambda env: np.array([False, True]))
 
 
-def first_alone(env):
-    return ActionMasker(env, lambda env: np.arange(env.action_space.n) < 1)
+class Listed(gym.Wrapper):
+    action_masks = (True, *[False] * 9)
 
 
 @pytest.mark.parametrize(
@@ -408,7 +408,8 @@ def first_alone(env):
         (LANES, Shaped, "Shaped has a step of its own around LaneDefense"),
         (CARTS, RepeatAction5, "RepeatAction has a step of its own around CartPoleEnv"),
         (CARTS, Choosing, "Choosing says what is legal in CartPoleEnv; the search plans all actions of"),
-        (LANES, first_alone, "ActionMasker forbids what is legal in LaneDefense; the search plans all actions of the"),
+        (LANES, lambda env: ActionMasker(env, lambda _: np.arange(10) < 1), "ActionMasker forbids what is legal in Lane"),
+        (LANES, Listed, "Listed forbids what is legal in LaneDefense; the search plans all actions of the environment"),
         (CARTS, Lives, "Lives ends episodes of CartPoleEnv; the search plans whole ones of the environment inside it"),
     ],
 )
@@ -416,6 +417,14 @@ def test_wrappers_of_steps_and_of_what_is_legal_are_named(env_id, wrap, said):
     wrappers._warn.cache_clear()
     with pytest.warns(UserWarning, match=said):
         agents.make("mcts", simulations=20).act(wrapped(env_id, wrap))
+
+
+def test_masks_that_want_arguments_are_let_be():
+    class OfSeats(gym.Wrapper):
+        def action_masks(self, seat):
+            return [seat]
+
+    assert agents.make("mcts", simulations=20).act(wrapped(LANES, OfSeats)) in range(10)
 
 
 class Sticky(BaseWrapper):
