@@ -87,9 +87,10 @@ def train_all(
         raise ValueError(f"two of {', '.join(each.name for each in chosen)} have one folder in {out}; train them apart")
     for each in chosen:
         _check_opponents(each)
-    settled = {here: _settled(each, here) for here, each in folders.items()}  # all, before one is written
+    for here, each in folders.items():
+        _settled(each, here)  # all, before a folder is made
     with _locked([out / each.place for each in chosen]):
-        for here, asked in settled.items():
+        for here, asked in [(here, _settled(each, here)) for here, each in folders.items()]:  # again: it may be new
             here.mkdir(exist_ok=True)
             write_whole(here / "baseline.json", json.dumps(asked, indent=2).encode())
         report(f"{len(jobs)} training{'s' if len(jobs) > 1 else ''}; kept in {out}")
