@@ -65,7 +65,10 @@ def film(replay: "Replay", path: Path | str, fps: float = 4.0, pixels: int = 480
 
 
 def write_film(pictures: Iterable[Any], path: Path, fps: float) -> None:
-    """Write pictures, uint8 [H, W, 3], H and W even, of which one at a time is enough, as a film like :func:`film`."""
+    """Write pictures, uint8 [H, W, 3], H and W even, as a film like :func:`film`.
+
+    One at a time is enough; of a ``.gif`` all are in memory, at a byte a pixel.
+    """
     check_file(path, fps)
     write_whole(path, (_gif if path.suffix.lower() == ".gif" else _mp4)(pictures, fps))
 
