@@ -408,7 +408,7 @@ class Listed(gym.Wrapper):
         (LANES, Shaped, "Shaped has a step of its own around LaneDefense"),
         (CARTS, RepeatAction5, "RepeatAction has a step of its own around CartPoleEnv"),
         (CARTS, Choosing, "Choosing says what is legal in CartPoleEnv; the search plans all actions of"),
-        (LANES, lambda env: ActionMasker(env, lambda _: np.arange(10) < 1), "ActionMasker forbids what is legal in Lane"),
+        (LANES, lambda env: ActionMasker(env, lambda _: np.arange(10) < 1), "ActionMasker forbids what is legal in"),
         (LANES, Listed, "Listed forbids what is legal in LaneDefense; the search plans all actions of the environment"),
         (CARTS, Lives, "Lives ends episodes of CartPoleEnv; the search plans whole ones of the environment inside it"),
     ],
