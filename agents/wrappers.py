@@ -62,6 +62,12 @@ def teller(env: Any) -> Any:
     return next((layer for layer in (layers[-1], *layers[:-1]) if hasattr(layer, "action_masks")), None)
 
 
+def masks_of(env: Any) -> Any:
+    """Return what an environment with ``action_masks`` says to be legal, a method or not."""
+    masks = env.action_masks
+    return masks() if callable(masks) else masks
+
+
 def repeats_of(layer: Any) -> int:
     """Return how often a wrapper makes each step."""
     return max(_repeats(layer), default=1)
@@ -152,8 +158,7 @@ def check_masks(env: Any, inner: Any, view: View) -> None:
     for layer in layers_of(env)[:-1]:
         mask: Any = ()
         with contextlib.suppress(Exception):  # it may want arguments, or fail: nobody plays by it here
-            masks = layer.action_masks
-            mask = np.ravel(masks() if callable(masks) else masks)
+            mask = np.ravel(masks_of(layer))
         if len(mask) == view.game.actions and not mask[view.legal_actions()].all():
             _warn(_instead(f"{type(layer).__name__} forbids what is legal in", _inside(inner), "all actions"))
 

@@ -12,12 +12,12 @@ from agents.bridge.cloning import offers_clones, snapshot_of
 from agents.bridge.copying.digest import digest
 from agents.bridge.means import NATIVE
 from agents.bridge.observation_wrappers import through
-from agents.bridge.returned import check_actions, masks_of, paid, wrong
+from agents.bridge.returned import check_actions, paid, wrong
 from agents.bridge.rollouts import played_by, single
 from agents.bridge.states import ForeignState, active, advise, determinize, evaluate, reset
 from agents.bridge.step_wrappers import acted_on, inward
 from agents.budget import NO_LIMIT
-from agents.wrappers import teller
+from agents.wrappers import masks_of, teller
 from mcts_envs.core.contract import EVERYTHING, RUNNING, TERMINATED, TRUNCATED
 
 Mask = Callable[[Any, int], Any]

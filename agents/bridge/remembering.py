@@ -14,8 +14,8 @@ from agents.bridge.copying.copies import own
 from agents.bridge.copying.digest import digest
 from agents.bridge.layers import innermost
 from agents.bridge.refusing import refused
-from agents.bridge.returned import begun, masks_of, wrong
-from agents.wrappers import teller
+from agents.bridge.returned import begun, wrong
+from agents.wrappers import masks_of, teller
 from mcts_envs.core.view import Episode
 
 _nothing_equals = itertools.count(-1, -1)

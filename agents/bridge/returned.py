@@ -52,12 +52,6 @@ def asked(env: Any, wrappers: Iterable[Any]) -> bool:
     return any(hasattr(layer, "action_masks") for layer in (env, *wrappers))
 
 
-def masks_of(env: Any) -> Any:
-    """Return what an environment with ``action_masks`` says to be legal, a method or not."""
-    masks = env.action_masks
-    return masks() if callable(masks) else masks
-
-
 def paid(reward: Any, action: Any) -> float:
     """Return a reward as a number.
 
