@@ -1,5 +1,6 @@
 """What compiled code holds: its copies refer to the copy of the environment, in functions too."""
 
+import datetime
 import functools
 import io
 import types
@@ -7,6 +8,7 @@ import types
 import pytest
 
 from agents.bridge.copying.copies import Copy
+from agents.bridge.copying.digest import digest
 from agents.bridge.means import FAST
 from tests.bridge.worlds import Walk, mcts
 
@@ -98,3 +100,34 @@ def test_files_in_memory_are_as_closed_as_the_original(kind):
     assert not env.log.closed
     env.reset(seed=0)
     assert mcts(20).search(env).copies.means == FAST
+
+
+def test_dates_are_shared_and_tell_states_apart():
+    env = Walk()
+    env.now, env.step_of_it = datetime.datetime(2024, 2, 28), datetime.timedelta(1)
+    made = Copy(env)
+    assert not made.opaque
+    assert digest(made.env) == digest(env)
+    made.env.now += made.env.step_of_it
+    assert digest(made.env) != digest(env)
+    made.restore()
+    assert made.env.now == env.now
+
+
+def test_tables_of_pandas_are_brought_back_in_place():
+    pandas = pytest.importorskip("pandas")
+    env = Walk()
+    env.table = pandas.DataFrame({"price": [1.0, 2.0], "name": ["a", "b"]}, index=pandas.date_range("2024", periods=2))
+    env.prices, env.same = env.table["price"].copy(), env.table
+    made, before = Copy(env), digest(env)
+    assert not made.opaque
+    mine = made.env.table
+    for _ in range(3):
+        mine.loc[mine.index[0], "price"] = 5.0
+        mine["sold"] = True
+        made.env.prices.iloc[1] = 7.0
+        assert digest(made.env) != digest(env) == before
+        made.restore()
+        assert made.env.table is made.env.same is mine
+        assert digest(made.env) == before
+    assert list(env.table.columns) == ["price", "name"]

@@ -19,6 +19,7 @@ from numpy.random import BitGenerator
 
 from agents.bridge.copying.chance import are_generators
 from agents.bridge.copying.classes import (
+    DATES,
     container_of,
     has_table,
     is_open,
@@ -91,7 +92,7 @@ def _token(value: Any, met: dict[int, int]) -> Any:
     if hasattr(kind, "__array__"):  # of JAX, say; tables of pandas have labels beside
         return _items((_numbers(value), *map(np.asarray, getattr(value, "axes", ()))), met)
     if is_shared(value):
-        return repr(value) if isinstance(value, (numbers.Number, str, bytes, range, slice)) else None
+        return repr(value) if isinstance(value, (numbers.Number, str, bytes, range, slice, *DATES)) else None
     if id(value) in met:
         return met[id(value)]
     met[id(value)] = len(met)
