@@ -72,7 +72,8 @@ class Look(NamedTuple):
     length : float
         Their median length in steps.
     ended : float
-        Share of them that came to an end within 200 steps; of one player's, not by a time limit.
+        Share of them that came to an end within 200 steps; of one player's, not by a time limit, which cuts none of
+        them shorter than another.
     new : float
         Share of the states met that were met once only, by what the player observes.
     paid : float
@@ -241,6 +242,7 @@ def _look(root: Any, player: int, stream: Any, seconds: float) -> Look:
     game, work = root.game, root.game.new_state()
     actions, rewards, legal = [0] * game.players, [0.0] * game.players, [0] * game.actions
     lengths: list[int] = []
+    cut: list[int] = []
     paid, ever = set[float](), set[float]()
     met: dict[int, int] = {}
     came: dict[tuple[int, int], tuple[float, int]] = {}
@@ -271,14 +273,18 @@ def _look(root: Any, player: int, stream: Any, seconds: float) -> Look:
                     apart += came.setdefault(done, outcome) != outcome
                 before = key
         lengths.append(t)
-        ends += not game.active(work) and (game.players > 1 or game.status(work, player) == TERMINATED)
+        if not game.active(work):
+            ended = game.players > 1 or game.status(work, player) == TERMINATED
+            ends += ended
+            cut += [] if ended else [t]
         steps += t
     once = len(met) / max(1, sum(met.values()))
     same, each = min(paid) if len(paid) == 1 else math.nan, (time.perf_counter() - started) / max(1, steps)
     lines = _LINES if each * _LINES * _COURSES * _SHORT < seconds else 1
     chance = float(np.mean([_chance(root, player, stream) for _ in range(lines)])) if game.players == 1 else 1.0
-    unlike, ended = apart / max(1, again), ends / len(lengths)
-    return Look(float(np.median(lengths)), ended, once, same, max(lengths), each, chance, unlike, ever == {0.0})
+    ends += sum(each < max(lengths) for each in cut)
+    unlike, share = apart / max(1, again), ends / len(lengths)
+    return Look(float(np.median(lengths)), share, once, same, max(lengths), each, chance, unlike, ever == {0.0})
 
 
 def _hides(game: Any, root: Any) -> bool:

@@ -478,3 +478,16 @@ def test_auto_is_good_by_default():
     pole = agents.remember(gym.make("CartPole-v1"))
     paid = [total(pole, agents.make("auto", time_limit=0.02, seed=seed), seed, 500) for seed in range(3)]
     assert np.mean(paid) > 450
+
+
+def test_random_games_end_where_some_are_cut_off_sooner_than_others():
+    class Cut(CartPoleEnv):
+        def step(self, action):
+            seen, paid, fallen, _, info = super().step(action)
+            return seen, paid, False, fallen, info
+
+    env = Cut()
+    env.reset(seed=1)
+    agent = agents.make("auto", simulations=5, seed=1)
+    agent.act(env)
+    assert agent.picked.startswith("policy_search"), agent.picked
