@@ -81,10 +81,8 @@ function take(got) {
     if (page === null) page = mount(root, data);
     else page.load(data);
     page.show(got.frames.length - 1);
-  } else {
-    const old = Math.max(0, known - got.first);
-    got.frames.slice(0, old).forEach((frame, i) => page.replace(got.first + i, frame));
-    page.add(...got.frames.slice(old));
+  } else if (got.serial !== serial) {
+    page.replace(got.first, ...got.frames);
   }
   epoch = got.epoch; known = got.first + got.frames.length; serial = got.serial;
   ofOurs.forEach(each => { each.hidden = !got.saves; });

@@ -327,6 +327,20 @@ def test_moves_that_came_together_are_shown_once(browser):
     page.close()
 
 
+def test_what_is_opened_in_a_move_stays_open_while_the_game_goes_on(browser):
+    document, page = document_of("LaneDefense3x3-v0", "mcts:simulations=200"), browser.new_page()
+    with serving() as live:
+        live.document = {**document, "frames": document["frames"][:2]}
+        page.goto(live.address)
+        page.keyboard.press("Home")
+        page.locator(".tree summary").first.click()
+        live.document = {**document, "frames": document["frames"][:4]}
+        sync_api.expect(page.locator(".count")).to_have_text("0 / 3")
+        assert page.locator(".tree details[open] li").count()
+        assert page.locator(".transport input").get_attribute("max") == "3"
+    page.close()
+
+
 def test_a_page_says_that_the_server_has_gone(browser):
     plan = Plan("WallSurvival-v0", parse_meeting("random", None)[0], {"board_size": 4})
     document, page = watch(plan), browser.new_page()

@@ -150,3 +150,15 @@ def test_a_game_that_is_over_is_reviewed(played):
     sync_api.expect(page.locator("#bar .said")).to_contain_text("choices stand")
     page.keyboard.press("m")
     sync_api.expect(page.locator(".stage .said")).to_contain_text("is better by")
+
+
+def test_what_somebody_does_at_their_turn_is_let_be_while_nothing_is_new(played):
+    page = played("WallSurvival-v0", "--set", "board_size=5", "--seats", "human,greedy")
+    at_once = re.compile(r"serial=\d+")  # and not after the seconds that a question is kept waiting
+    page.route("**/state?*", lambda route: route.continue_(url=at_once.sub("serial=-1", route.request.url)))
+    page.reload()
+    word = page.get_by_label("find an action")
+    word.fill("1,")
+    page.wait_for_timeout(300)
+    assert word.input_value() == "1,"
+    page.unroute("**/state?*")
