@@ -166,11 +166,13 @@ def test_what_somebody_does_at_their_turn_is_let_be_while_nothing_is_new(played)
 
 def test_what_the_server_does_not_do_changes_nothing_on_the_page(played):
     page = played("WallSurvival-v0", "--set", "board_size=5", "--seats", "human,greedy")
-    page.route("**/ask", lambda route: route.fulfill(status=400, json={"error": "there is no such file"}))
+    why = ", ".join(20 * ["there is no such file"])
+    page.route("**/ask", lambda route: route.fulfill(status=400, json={"error": why}))
     page.route("**/replay", lambda route: route.abort())
     seat = page.get_by_label("1 (orange)")
     seat.select_option("best")
-    sync_api.expect(page.locator("#bar .said")).to_have_text("there is no such file")
+    sync_api.expect(page.locator("#bar .said")).to_have_text(why)
+    assert page.locator("#bar").bounding_box()["height"] < 150, "what is said at length takes lines of its own"
     assert seat.input_value() == "greedy"
     page.get_by_role("button", name="Save").click()
     page.wait_for_timeout(300)
