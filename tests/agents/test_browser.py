@@ -332,6 +332,7 @@ def test_what_is_opened_in_a_move_stays_open_while_the_game_goes_on(browser):
     with serving() as live:
         live.document = {**document, "frames": document["frames"][:2]}
         page.goto(live.address)
+        page.wait_for_selector(".board svg")
         page.keyboard.press("Home")
         page.locator(".tree summary").first.click()
         live.document = {**document, "frames": document["frames"][:4]}
