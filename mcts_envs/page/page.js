@@ -310,7 +310,8 @@ class Page {
   /** Let somebody choose among actions with the same place. */
   offer(options, event) {
     this.close();
-    const {left, bottom} = event.currentTarget.getBoundingClientRect();
+    this.opener = event.currentTarget;
+    const {left, bottom} = this.opener.getBoundingClientRect();
     this.menu = h("div", {class: "choices", role: "menu"}, options.map(each => this.optionButton(each)));
     this.root.append(this.menu);
     this.menu.style.left = `${Math.max(4, Math.min(left, innerWidth - this.menu.offsetWidth - 8))}px`;
@@ -318,7 +319,9 @@ class Page {
     this.menu.firstChild.focus();
   }
 
+  /** Close the menu of such actions; a keyboard goes on from the place that opened it. */
   close() {
+    if (this.menu?.contains(document.activeElement)) this.opener.focus();
     this.menu?.remove();
     this.menu = null;
   }

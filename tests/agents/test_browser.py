@@ -177,6 +177,10 @@ def test_a_place_a_button_and_a_key_choose(opened):
     there = [each["action"] for each in legal if each["place"] == legal[0]["place"]]
     assert page.evaluate("got") == [legal[-1]["action"], there[1], legal[-1]["action"]]
     assert legal[-1]["name"] == "wait"
+    page.locator(".spot").nth(1).focus()
+    for key in ("Enter", "Escape", "Tab"):
+        page.keyboard.press(key)
+    sync_api.expect(page.locator(".spot").nth(2)).to_be_focused()  # a keyboard goes on where it was
 
 
 def test_a_game_is_followed_while_it_is_played_and_saved_whole(browser, tmp_path):
