@@ -44,9 +44,7 @@ for (;; await pause(250)) {
     page.play();
     continue;
   }
-  const old = Math.max(0, page.length - news.first);
-  news.frames.slice(0, old).forEach((frame, at) => page.replace(news.first + at, frame));
-  page.add(...news.frames.slice(old));
+  page.replace(news.first, ...news.frames);
 }
 """
 

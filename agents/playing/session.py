@@ -161,6 +161,7 @@ class Session:
         elif not self.people():
             raise ValueError("nobody who sits here is to choose")
         self._hinting, self._thinking = True, "the review" if self.over else "the hint"
+        self._serial += 1
 
     def _do_new(self, seed: Any) -> None:
         seed = self.table.plan.seed + 1 if seed is None else errors.integer("seed", seed, 0, 2**63 - 1)

@@ -6,7 +6,7 @@ running match. They are fed with JSON, a *document*, and what the module does on
 
     import {mount} from "./page.js";
     const page = mount(document.getElementById("page"), data);
-    page.add(frame, another); page.replace(index, frame); page.cut(length); page.load(data); page.show(index);
+    page.add(frame, another); page.replace(index, frame, another); page.cut(length); page.load(data); page.show(index);
 
 It dispatches events on its element: ``choose`` (``event.detail`` is ``{player, action}``) when somebody who is to
 choose has clicked a place on the board or a button, or pressed the key of an option; ``frame`` (``{index}``) when

@@ -6,7 +6,7 @@
      import {mount} from "./page.js";
      const page = mount(element, data);           // data: the document; makes the element a page
      element.addEventListener("choose", event => event.detail);   // {player, action}: a place, a button or a key
-     page.add(frame, another); page.replace(3, frame); page.cut(5); page.load(data); page.show(2);
+     page.add(frame, another); page.replace(3, frame, another); page.cut(5); page.load(data); page.show(2);
 
    All text is set as text. Of pictures only plain shapes are taken over, so nothing in a document can run. */
 
@@ -62,19 +62,19 @@ class Page {
   }
 
   /** Add frames; who looks at the end sees the last at once. */
-  add(...frames) {
-    if (!frames.length) return;
-    const follow = this.atEnd;
-    this.frames.push(...frames);
-    this.changed();
-    this.show(follow ? this.length - 1 : this.index);
-  }
+  add(...frames) { this.replace(this.length, ...frames); }
 
-  /** Put a frame in the place of another, as when a search is added to it. */
-  replace(index, frame) {
-    this.frames[index] = frame;
+  /** Put frames in the place of those from a number on, and add what goes beyond the end.
+
+      Who looks at the end sees the last at once; who looks at another frame sees that one as it is, with all that
+      is open, unless it is replaced. */
+  replace(index, ...frames) {
+    if (!frames.length) return;
+    const follow = this.atEnd, seen = index <= this.index && this.index < index + frames.length;
+    this.frames.splice(index, frames.length, ...frames);
     this.changed();
-    this.show(this.index);
+    if (follow || seen) this.show(follow ? this.length - 1 : this.index);
+    else this.showPlace();
   }
 
   /** Keep so many frames. */
@@ -90,20 +90,25 @@ class Page {
     this.index = Math.max(0, Math.min(index, this.length - 1));
     this.close();
     this.decision = this.chosenDecision();
-    this.slider.value = this.index;
-    this.count.textContent = `${this.index} / ${this.length - 1}`;
-    this.buttons.first.disabled = this.buttons.back.disabled = this.index === 0;
-    this.buttons.on.disabled = this.buttons.last.disabled = this.atEnd;
-    if (this.atEnd) this.pause();
+    this.showPlace();
     this.showPlayers();
     this.showBoard();
     this.showSaid();
     this.showOptions();
     this.showSearch();
     this.showTree();
+    this.tell("frame", {index: this.index});
+  }
+
+  /** Which frame of all is shown. */
+  showPlace() {
+    this.slider.value = this.index;
+    this.count.textContent = `${this.index} / ${this.length - 1}`;
+    this.buttons.first.disabled = this.buttons.back.disabled = this.index === 0;
+    this.buttons.on.disabled = this.buttons.last.disabled = this.atEnd;
+    if (this.atEnd) this.pause();
     this.cursor?.setAttribute("x1", this.across(this.index));
     this.cursor?.setAttribute("x2", this.across(this.index));
-    this.tell("frame", {index: this.index});
   }
 
   tell(kind, detail) {
@@ -305,7 +310,8 @@ class Page {
   /** Let somebody choose among actions with the same place. */
   offer(options, event) {
     this.close();
-    const {left, bottom} = event.currentTarget.getBoundingClientRect();
+    this.opener = event.currentTarget;
+    const {left, bottom} = this.opener.getBoundingClientRect();
     this.menu = h("div", {class: "choices", role: "menu"}, options.map(each => this.optionButton(each)));
     this.root.append(this.menu);
     this.menu.style.left = `${Math.max(4, Math.min(left, innerWidth - this.menu.offsetWidth - 8))}px`;
@@ -313,7 +319,9 @@ class Page {
     this.menu.firstChild.focus();
   }
 
+  /** Close the menu of such actions; a keyboard goes on from the place that opened it. */
   close() {
+    if (this.menu?.contains(document.activeElement)) this.opener.focus();
     this.menu?.remove();
     this.menu = null;
   }

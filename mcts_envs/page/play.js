@@ -67,8 +67,9 @@ function showSeats(got) {
   shown = JSON.stringify([got.names, epoch]);
   seats.replaceChildren(...got.names.map((name, player) => {
     const known = got.agents.includes(name) ? got.agents : [name, ...got.agents];
-    const select = element("select", {onchange: () => ask({do: "seat", player, agent: select.value}).then(() => root.focus())},
-      ...known.map(each => element("option", {value: each, textContent: each, selected: each === name})));
+    const select = element("select", {onchange: async () => {
+      if (!await ask({do: "seat", player, agent: select.value})) select.value = name;  // who still sits there
+    }}, ...known.map(each => element("option", {value: each, textContent: each, selected: each === name})));
     return element("label", {}, page.data.players[player].seat, select);
   }));
 }
@@ -81,10 +82,8 @@ function take(got) {
     if (page === null) page = mount(root, data);
     else page.load(data);
     page.show(got.frames.length - 1);
-  } else {
-    const old = Math.max(0, known - got.first);
-    got.frames.slice(0, old).forEach((frame, i) => page.replace(got.first + i, frame));
-    page.add(...got.frames.slice(old));
+  } else if (got.serial !== serial) {
+    page.replace(got.first, ...got.frames);
   }
   epoch = got.epoch; known = got.first + got.frames.length; serial = got.serial;
   ofOurs.forEach(each => { each.hidden = !got.saves; });
@@ -97,7 +96,7 @@ const actions = {u: () => ask({do: "undo"}), i: () => ask({do: "hint"}), n: () =
 root.addEventListener("choose", event => ask({do: "choose", step: known - 1, ...event.detail}));
 root.addEventListener("key", event => actions[event.detail.key]?.());
 const ofOurs = [button("Position", "look at the position, or set one up", setUp),
-  button("Save", "the game as a file that proves itself", () => { location.href = "replay"; }),
+  button("Save", "the game as a file that proves itself", () => element("a", {href: "replay", download: "game.json"}).click()),
   button("Open", "go on with a game that was saved", open)];
 ofOurs.forEach(each => { each.hidden = true; });  // until it is known that the game is one
 const hint = button("Hint", "what the search thinks (i)", actions.i);

@@ -2,11 +2,6 @@
 
 import json
 import re
-import shutil
-import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import gymnasium as gym
 import pytest
@@ -21,18 +16,8 @@ from agents.watching import fitted, replayed, watch
 from mcts_envs.replay import Replay
 
 sync_api = pytest.importorskip("playwright.sync_api")
-BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(BROWSER is None, reason="no chromium")]
-QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+pytestmark = pytest.mark.slow
 EVIL = '</script><img src="x" onerror="window.evil=1"><b onclick=1>'
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=BROWSER, args=QUIET)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture
@@ -192,6 +177,10 @@ def test_a_place_a_button_and_a_key_choose(opened):
     there = [each["action"] for each in legal if each["place"] == legal[0]["place"]]
     assert page.evaluate("got") == [legal[-1]["action"], there[1], legal[-1]["action"]]
     assert legal[-1]["name"] == "wait"
+    page.locator(".spot").nth(1).focus()
+    for key in ("Enter", "Escape", "Tab"):
+        page.keyboard.press(key)
+    sync_api.expect(page.locator(".spot").nth(2)).to_be_focused()  # a keyboard goes on where it was
 
 
 def test_a_game_is_followed_while_it_is_played_and_saved_whole(browser, tmp_path):
@@ -212,92 +201,6 @@ def test_a_game_is_followed_while_it_is_played_and_saved_whole(browser, tmp_path
         page.keyboard.press("End")
         sync_api.expect(page.locator(".count")).to_have_text(f"{last} / {last}")
     page.close()
-
-
-@pytest.fixture
-def played(browser):
-    """Serve a game to be played by the command, and open its page; afterwards Ctrl-C ends it without a traceback."""
-    script, serving, pages, wrong = Path(__file__).parents[2] / "scripts" / "play.py", [], [], []
-
-    def open_page(*arguments):
-        command = [sys.executable, script, *arguments, "--no-browser"]
-        serving.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
-        pages.append(browser.new_page())
-        pages[-1].on("pageerror", lambda error: wrong.append(str(error)))
-        pages[-1].goto(serving[-1].stdout.readline().strip())
-        return pages[-1]
-
-    yield open_page
-    for page, process in zip(pages, serving, strict=True):
-        process.send_signal(signal.SIGINT)
-        ended = process.communicate(timeout=20)[1]
-        page.close()
-        assert (process.returncode, "Traceback" in ended) == (130, False)
-    assert wrong == []
-
-
-def to_the_end(page):
-    """Choose the last of the actions until the game is over."""
-    end = page.locator(".said strong", has_text=re.compile("won|lost|tie|over"))
-    option = page.locator(".options .list button").last
-    for _ in range(300):
-        sync_api.expect(option.or_(end).first).to_be_visible()
-        if end.count():
-            break
-        before = page.text_content(".count")
-        option.click()
-        page.wait_for_function("before => document.querySelector('.count').textContent !== before", arg=before)
-    assert end.count() == 1
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["LaneDefense3x3-v0"],
-        ["WallSurvival-v0", "--set", "board_size=4", "--seats", "human,greedy"],
-        ["BomberDuel-v0", "--seats", "rule_based,human", "--set", "max_steps=12"],
-        ["Football1-v0", "--seats", "human,random", "--set", "turns=2"],
-        ["pettingzoo.classic.tictactoe_v3", "--seats", "human,random"],
-    ],
-)
-def test_a_person_plays_to_the_end(played, arguments):
-    page = played(*arguments)
-    to_the_end(page)
-    page.keyboard.press("u")
-    sync_api.expect(page.locator(".options .list button").last).to_be_visible()
-
-
-def test_two_at_one_screen_see_whose_turn_it_is(played):
-    page = played("tests.pages.strangers:Dealt", "--seats", "human,human", "--hint", "random")
-    options = page.locator(".options .list button")
-    sync_api.expect(options).to_have_count(4)
-    options.first.click()
-    sync_api.expect(options).to_have_count(2)
-    assert [each.get_attribute("aria-label") for each in options.all()] == ["even: 0", "even: 1"]
-    assert page.inner_text(".board").endswith("7")
-
-
-def test_a_game_is_saved_and_opened_again(played, tmp_path):
-    page = played(
-        "WallSurvival-v0", "--set", "board_size=5", "--seats", "human,greedy", "--hint", "mcts:simulations=50"
-    )
-    page.locator(".spot").first.click()
-    if page.locator(".choices button").count():
-        page.locator(".choices button").first.click()
-    sync_api.expect(page.locator(".count")).to_have_text("2 / 2")
-    with page.expect_download() as saved:
-        page.get_by_role("button", name="Save").click()
-    saved.value.save_as(tmp_path / "game.json")
-    page.keyboard.press("n")
-    sync_api.expect(page.locator(".transport")).to_be_hidden()
-    with page.expect_file_chooser() as asked:
-        page.get_by_role("button", name="Open").click()
-    asked.value.set_files(tmp_path / "game.json")
-    sync_api.expect(page.locator(".count")).to_have_text("2 / 2")
-    page.keyboard.press("i")
-    sync_api.expect(page.locator("#bar .said")).to_contain_text("hint: ")
-    page = played(str(tmp_path / "game.json"), "--seats", "human,greedy")
-    sync_api.expect(page.locator(".count")).to_have_text("2 / 2")
 
 
 def test_games_of_a_comparison_are_followed_one_after_the_other(browser, tmp_path):
@@ -339,23 +242,6 @@ def test_a_notebook_shows_a_page_and_without_scripts_a_picture(opened):
     still = opened(cell, java_script_enabled=False)
     still.frame_locator("iframe").locator("img").wait_for()
     assert still.frame_locator("iframe").locator(".board").count() == 0
-
-
-def test_on_a_phone_and_at_200_percent_every_action_is_reached(played):
-    page = played("BomberTeam-v0", "--seats", "human,random,random,random")
-    for width, height in [(360, 740), (640, 400)]:
-        page.set_viewport_size({"width": width, "height": height})
-        stage, actions = (page.locator(each).bounding_box() for each in (".stage", ".options"))
-        assert actions["y"] >= stage["y"] + stage["height"]
-        page.locator(".options button").first.click(timeout=5000)
-
-
-def test_a_tall_screen_is_filled_and_nobody_is_said_to_think_in_no_time(played):
-    page = played("LaneDefense3x3-v0")
-    assert " ms" not in page.inner_text(".players")
-    page.set_viewport_size({"width": 500, "height": 2000})
-    below = page.evaluate("innerHeight - document.getElementById('page').getBoundingClientRect().bottom")
-    assert below <= 0, "there is white below the page, in the dark too"
 
 
 def test_what_a_choice_gave_away_is_said_and_a_key_goes_to_the_next(opened):
@@ -445,7 +331,22 @@ def test_moves_that_came_together_are_shown_once(browser):
     page.close()
 
 
-def test_a_page_says_that_the_server_has_gone_and_what_needs_scripts(browser, played):
+def test_what_is_opened_in_a_move_stays_open_while_the_game_goes_on(browser):
+    document, page = document_of("LaneDefense3x3-v0", "mcts:simulations=200"), browser.new_page()
+    with serving() as live:
+        live.document = {**document, "frames": document["frames"][:2]}
+        page.goto(live.address)
+        page.wait_for_selector(".board svg")
+        page.keyboard.press("Home")
+        page.locator(".tree summary").first.click()
+        live.document = {**document, "frames": document["frames"][:4]}
+        sync_api.expect(page.locator(".count")).to_have_text("0 / 3")
+        assert page.locator(".tree details[open] li").count()
+        assert page.locator(".transport input").get_attribute("max") == "3"
+    page.close()
+
+
+def test_a_page_says_that_the_server_has_gone(browser):
     plan = Plan("WallSurvival-v0", parse_meeting("random", None)[0], {"board_size": 4})
     document, page = watch(plan), browser.new_page()
     with serving() as live:
@@ -457,37 +358,3 @@ def test_a_page_says_that_the_server_has_gone_and_what_needs_scripts(browser, pl
         assert page.inner_text("h1") == document["title"]
     sync_api.expect(page.locator("h1")).to_have_text(f"{document['title']}: the server has gone")
     page.close()
-    page = played("LaneDefense3x3-v0")
-    page.get_by_role("button", name="Position").click()
-    page.get_by_role("dialog", name="Position").get_by_role("textbox", name="the position").wait_for()
-    with browser.new_context(java_script_enabled=False) as context:
-        still = context.new_page()
-        still.goto(page.url)
-        assert "needs JavaScript" in still.inner_text("body")
-
-
-def test_of_several_who_choose_at_once_each_option_says_whose_it_is(played):
-    page = played("BomberDuel-v0", "--seats", "human,human")
-    buttons = page.locator(".options .list button")
-    page.wait_for_selector(".options .list button")
-    titles = [each.get_attribute("title") for each in buttons.all()]
-    assert len(set(titles)) == len(titles)
-    assert {each.partition(":")[0] for each in titles} == {"0 (blue)", "1 (orange)"}
-    assert page.locator(".options .dot").count() == len(titles)
-    page.get_by_role("button", name="0 (blue): stop").last.click()
-    sync_api.expect(buttons).to_have_count(len(titles) // 2)  # those of who is left, still with the name
-    assert {each.get_attribute("title").partition(":")[0] for each in buttons.all()} == {"1 (orange)"}
-
-
-def test_a_game_that_is_over_is_reviewed(played):
-    page = played(
-        "WallSurvival-v0", "--set", "board_size=4", "--seats", "human,greedy", "--hint", "mcts:simulations=50"
-    )
-    button = page.locator("#bar button").nth(1)
-    sync_api.expect(button).to_have_text("Hint")
-    to_the_end(page)
-    sync_api.expect(button).to_have_text("Review")
-    button.click()
-    sync_api.expect(page.locator("#bar .said")).to_contain_text("choices stand")
-    page.keyboard.press("m")
-    sync_api.expect(page.locator(".stage .said")).to_contain_text("is better by")

@@ -33,10 +33,11 @@ def decisions(session):
 
 def test_each_choice_is_reviewed_and_people_are_told(finished):
     session = finished("mcts:simulations=300")
-    before, epoch = decisions(session), session.since()["epoch"]
+    before, epoch, serial = decisions(session), session.since()["epoch"], session.since()["serial"]
     assert not any("search" in each for each in before)  # greedy does not search
     session.ask({"do": "hint"})
     assert session.since()["thinking"] == "the review"
+    assert session.since()["serial"] > serial  # pages that wait for news are told
     until(session, lambda: not session.since()["thinking"])
     after = decisions(session)
     assert session.since()["epoch"] == epoch + 1  # pages load it anew
