@@ -47,6 +47,8 @@ def saved_game(named: str) -> Replay | None:
         If a saved game is named, and there is none.
     """
     source, _, file = ("", "", named) if Path(named).is_file() else parted(named)
+    if Path(file).suffix == ".py":  # the file of a game, without its id
+        return None
     if not Path(file).is_file():
         if Path(file).suffix != ".json":
             return None

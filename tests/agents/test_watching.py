@@ -467,6 +467,8 @@ def test_a_saved_game_is_shown_and_an_agent_says_what_it_thinks(tmp_path):
     code, _, complaint = command(str(tmp_path / "game.json"), "--out", str(tmp_path / "game.html"))
     assert (code, complaint.count("\n")) == (2, 1)
     assert "is no replay" in complaint
+    code, _, complaint = command(str(sys.modules["connect_four"].__file__))
+    assert (code, "is a file without an id" in complaint) == (2, True)
 
 
 class Remembers:
