@@ -340,8 +340,13 @@ class Page {
       dot, option.name, option.key ? h("kbd", {}, option.key === " " ? "space" : option.key) : null);
   }
 
+  /** The actions to choose from; while others think they stay, and nothing below them moves. */
   showOptions() {
-    const options = this.options, list = h("div", {class: "list"});
+    const options = this.options, list = h("div", {class: "list"}), last = this.aside.options.querySelectorAll("button, input");
+    if (!options.length && last.length && this.atEnd && !this.frame.over) {
+      last.forEach(each => { each.disabled = true; });
+      return;
+    }
     const fill = word => list.replaceChildren(...options.filter(each => each.name.toLowerCase().includes(word.toLowerCase()))
       .sort((one, other) => Boolean(one.place) - Boolean(other.place)).map(each => this.optionButton(each)));
     fill("");

@@ -177,3 +177,14 @@ def test_what_the_server_does_not_do_changes_nothing_on_the_page(played):
     page.get_by_role("button", name="Save").click()
     page.wait_for_timeout(300)
     assert page.locator(".board svg").is_visible()
+
+
+def test_while_others_think_the_actions_stay_where_they_are(played):
+    page = played("WallSurvival-v0", "--set", "board_size=5", "--seats", "human,mcts:time_limit=2.0")
+    buttons = page.locator(".options .list button")
+    sync_api.expect(buttons.last).to_be_enabled()
+    buttons.last.click()
+    sync_api.expect(page.locator(".count")).to_have_text("1 / 1")
+    sync_api.expect(buttons.last).to_be_disabled()
+    sync_api.expect(page.locator(".count")).to_have_text("2 / 2")
+    sync_api.expect(buttons.last).to_be_enabled()
