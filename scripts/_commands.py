@@ -4,6 +4,7 @@ import errno
 import importlib
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -87,6 +88,15 @@ def missing(name: str, module: str) -> str:
     return f"{name} needs {module}, which is not installed: {install(extra) if extra else cure(module)}"
 
 
+def cut_short(error: EOFError) -> str:
+    """Say which file of compiled code is not whole, as Python leaves it where a disk was full, and what to do."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if file := frame.f_locals.get("bytecode_path"):
+            cure = f'python -m compileall -fq "{Path(file).parents[1]}"'
+            return f"{file} is cut short, as by a disk that was full when Python wrote it; write it anew: {cure}"
+    return f"EOFError: {error}"
+
+
 def _is_closed(error: OSError) -> bool:
     """Return whether an error is that of a pipe that is closed, as when `head` has seen enough."""
     return error.errno == (errno.EINVAL if sys.platform == "win32" else errno.EPIPE)
@@ -107,8 +117,8 @@ def main() -> None:
     except ModuleNotFoundError as error:
         print(f"error: {missing(name, error.name or '')}", file=sys.stderr)
         sys.exit(2)
-    except ValueError as error:
-        print(f"error: {error}", file=sys.stderr)
+    except (EOFError, ValueError) as error:
+        print(f"error: {cut_short(error) if isinstance(error, EOFError) else error}", file=sys.stderr)
         sys.exit(2)
     except OSError as error:
         gone = error.filename is None and _is_closed(error)

@@ -5,6 +5,7 @@ from typing import Any
 
 import _own  # noqa: F401
 import typer
+from _commands import cut_short
 from typer.core import TyperCommand
 
 from mcts_envs.core.shell import quoted
@@ -44,6 +45,13 @@ class Line(TyperCommand):
             words = " ".join(map(quoted, rest))
             _refuse(f"no option takes {words}; write lists without spaces, random,mcts, and --set before each setting")
         return rest
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; of an ``EOFError`` Typer would say that it was aborted, and not why."""
+        try:
+            return super().invoke(ctx)
+        except EOFError as error:
+            _refuse(cut_short(error))
 
     def _check(self, args: list[str]) -> None:
         """Refuse options that have another name here, and empty ones, which as a path would be the present folder."""

@@ -26,14 +26,17 @@ for name in ("stdin", "stdout", "stderr"):
 
 
 def _ended(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """End a script that lacks a module as its command ends."""
-    if not isinstance(error, ModuleNotFoundError):
+    """End a script that lacks a module, or all of one, as its command ends."""
+    from _commands import cut_short, missing
+
+    if isinstance(error, ModuleNotFoundError):
+        said = missing(Path(sys.argv[0]).stem.replace("_", "-"), error.name or "")
+    elif isinstance(error, EOFError):
+        said = cut_short(error)
+    else:
         sys.__excepthook__(kind, error, trace)
         return
-    from _commands import missing
-
-    name = Path(sys.argv[0]).stem.replace("_", "-")
-    print(f"error: {missing(name, error.name or '')}", file=sys.stderr)
+    print(f"error: {said}", file=sys.stderr)
     raise SystemExit(2)
 
 

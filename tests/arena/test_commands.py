@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import py_compile
 import re
 import runpy
 import subprocess
@@ -337,6 +338,19 @@ def test_the_arena_says_which_extra_it_needs() -> None:
     code = "import sys; sys.modules['rich'] = None; import agents.arena"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr.splitlines()[-1] == 'ImportError: comparisons need rich: pip install "mcts-envs[commands]"'
+
+
+def test_code_that_a_full_disk_cut_short_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    (tmp_path / "shortened.py").write_text("TEXT = 'a text'\n")
+    compiled = Path(py_compile.compile(str(tmp_path / "shortened.py")) or "")
+    compiled.write_bytes(compiled.read_bytes()[:-9])
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["compare"])
+    with pytest.raises(SystemExit, match="2"):
+        module("_line").begin(lambda: module("shortened").TEXT)
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: {compiled} is cut short, as by a disk that was full")
+    assert said.endswith(f'; write it anew: python -m compileall -fq "{tmp_path}"\n')
 
 
 _FAULTY = """
