@@ -44,3 +44,14 @@ def only_writer(folder: Path, what: str) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+@contextmanager
+def staying(folder: Path, cure: str) -> Iterator[None]:
+    """Let an error say that the folder that a training writes to is no longer there, and the cure."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        if folder.is_dir():
+            raise
+        raise FileNotFoundError(f"{folder} was moved or deleted while a training wrote to it; {cure}") from error

@@ -34,7 +34,7 @@ from agents.learning.playing import Job, described, games_of_a_job, repeats
 from agents.learning.run import Run, environment, made, planned, save
 from agents.learning.run import described as sidecar_of
 from agents.learning.saved import storage, trust
-from agents.locking import only_writer
+from agents.locking import only_writer, staying
 from mcts_envs.core import errors
 from mcts_envs.core.cores import most_processes
 from mcts_envs.core.writing import write_together, write_whole
@@ -159,6 +159,7 @@ def expert_iteration(
         begun = {**description(run, plan), "files": files}
         write_whole(run.out / PLAN, json.dumps(begun, indent=2).encode())
         crew = stack.enter_context(local(workers) if executor is None else _kept(executor))
+        stack.enter_context(staying(run.out, "give as out where it lies now, or begin anew"))
         over = loop.go_on(crew, math.inf if minutes is None else began + 60 * minutes)
         path = loop.finish() if loop.history else None
     return Learned(path, loop.history, time.monotonic() - began, not over, loop.signal)
@@ -352,6 +353,7 @@ class _Loop:
 
     def _close(self, iteration: int, noted: dict[str, Any]) -> None:
         """Save the policy, and what was noted; drop games that are not learned from any more."""
+        self.run.out.stat()  # where it is gone, saving would make another one
         history = [*self.history, noted]
         about = {"plan": asdict(self._plan), "history": history}
         save(self.run, self.model, checkpoint(self.run, iteration), expert_iteration=about)

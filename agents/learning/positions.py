@@ -158,8 +158,9 @@ def stacked(rows: Sequence[tuple[Singles, Ints, Singles, float]], returns: Seque
 
 
 def write(path: Path, played: Played) -> None:
-    """Write games to a file, which appears whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write games to a file, which appears whole or not at all, and whose folder and the one above it are made."""
+    for folder in (path.parent.parent, path.parent):  # no more: that of a training that was moved stays away
+        folder.mkdir(exist_ok=True)
     parts = {field.name: getattr(played.positions, field.name) for field in fields(Positions)}
     raw = io.BytesIO()
     np.savez_compressed(raw, points=played.points, rewards=played.rewards, lengths=played.lengths, **parts)

@@ -5,7 +5,7 @@ import math
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ from agents.learning.run import (
     save,
 )
 from agents.learning.settings import to_evaluate_in
-from agents.locking import only_writer
+from agents.locking import only_writer, staying
 from mcts_envs.core import errors
 from mcts_envs.core.api.mixture import Mixture, many
 from mcts_envs.core.writing import naming
@@ -298,7 +298,8 @@ def _learn(
             callbacks.append(past)
         if progress:
             callbacks.append(report)
-        with naming(run.out), _staying(run.out), logging(model, run.algorithm, run.resume is None):
+        cure = "resume its last checkpoint where that lies now, or begin anew"
+        with naming(run.out), staying(run.out, cure), logging(model, run.algorithm, run.resume is None):
             try:
                 with noticing(model, lambda: _slower(run)), contextlib.suppress(Ended):
                     model.learn(
@@ -317,20 +318,6 @@ def _slower(run: Run) -> str:
     last = latest(run.out, run.algorithm)
     how = "begin anew" if last is None else f"resume with --resume {last}, or an earlier checkpoint,"
     return f"{how} with a lower learning_rate than {run.hyper.model.get('learning_rate', 'the default')}"
-
-
-@contextlib.contextmanager
-def _staying(folder: Path) -> Iterator[None]:
-    """Let an error say that the folder that is written to is no longer there."""
-    try:
-        yield
-    except FileNotFoundError as error:
-        if folder.is_dir():
-            raise
-        raise FileNotFoundError(
-            f"{folder} was moved or deleted while a training wrote to it; resume its last checkpoint where that lies "
-            "now, or begin anew"
-        ) from error
 
 
 def _resumed(run: Run, model: "BaseAlgorithm", progress: bool) -> "BaseCallback":

@@ -1,4 +1,4 @@
-"""Expert iterations that are to stop while jobs are under way: nobody waits for games that are lost."""
+"""Expert iterations that end while they are at work: nobody waits for games that are lost, nothing lies elsewhere."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("stable_baselines3")
 pytest.importorskip("sb3_contrib")
 
-from agents.learning import playing
+from agents.learning import expert, playing
 from agents.learning.expert import expert_iteration
 from agents.learning.expert_plan import Plan
 from agents.learning.jobs import local, play_all
@@ -42,3 +42,24 @@ def test_a_signal_ends_a_job_in_this_process(tmp_path, monkeypatch):
     plan = Plan(iterations=1, games=8, imitate={"agent": "uniform"})
     ended = expert_iteration("LaneDefense3x3-v0", "ppo", out=tmp_path, plan=plan, workers=1)
     assert (ended.signal, ended.path, ended.interrupted) == (signal.SIGTERM, None, True)
+
+
+@pytest.mark.parametrize("moment", ["playing", "learning"])
+def test_a_folder_that_is_moved_is_not_made_anew(tmp_path, monkeypatch, moment):
+    out, moved, learn = tmp_path / "out", tmp_path / "moved", expert.distil
+    plan = Plan(iterations=1, games=16, imitate={"agent": "uniform"}, match_games=0)
+
+    def move(text):
+        if text.startswith("iteration 0: 8 of 16") and moment == "playing":
+            out.rename(moved)
+
+    def learning(*given, **options):
+        if out.is_dir() and moment == "learning":
+            out.rename(moved)
+        return learn(*given, **options)
+
+    monkeypatch.setattr(expert, "distil", learning)
+    with pytest.raises(FileNotFoundError, match=r"out was moved or deleted while .* give as out where"):
+        expert_iteration("LaneDefense3x3-v0", "ppo", out=out, plan=plan, workers=1, report=move)
+    assert not out.exists()
+    assert len(expert_iteration("LaneDefense3x3-v0", "ppo", out=moved, plan=plan, workers=1).history) == 2
