@@ -461,36 +461,3 @@ def test_what_draws_from_generators_of_all_still_does_in_a_copy():
     copied = Copy([held])
     assert [each.__self__ for each in copied.env[0]] == [each.__self__ for each in held]
     assert copied.generators == drawn_from(copied.env) == []
-
-
-class Jitted:
-    """A method compiled for each object that equals no other of its class, as JAX compiles one with a static self."""
-
-    __module__ = "jaxlib._jax"
-
-    def __init__(self):
-        self.compiled = set()
-
-    def __get__(self, owner, kind=None):
-        return functools.partial(self, owner)
-
-    def __call__(self, owner, number):
-        self.compiled.add((type(owner), owner))
-        return number + owner.step
-
-
-class Compiled:
-    advance = Jitted()
-
-    def __init__(self, step):
-        self.step = step
-
-
-def test_what_was_compiled_for_a_copy_serves_its_other_copies():
-    one, two = Compiled(1), Compiled(2)
-    copies = [Copy(one), Copy(one), Copy([one]), Copy(one).again()]
-    mine = [each.env[0] if isinstance(each.env, list) else each.env for each in copies]
-    assert [each.advance(1) for each in mine] == [2] * 4
-    assert len(vars(Compiled)["advance"].compiled) == 1
-    assert mine[0] == mine[1] == one != Copy(two).env
-    assert Copy(two).env.advance(1) == 3

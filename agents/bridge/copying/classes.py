@@ -10,10 +10,8 @@ import numbers
 import random
 import threading
 import types
-import weakref
 from enum import Enum
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
@@ -148,33 +146,6 @@ def quiet(kind: type) -> Any:
         return kind
     names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__slots__": ()}
     return type(kind)(kind.__name__, (kind,), {**names, "__del__": _do_nothing})
-
-
-_EQUALS: "WeakKeyDictionary[Any, Any]" = WeakKeyDictionary()
-"""Classes of copies by their original, where JAX compiles methods for each object that equals no other."""
-
-
-def kind_of_copy(value: Any) -> Any:
-    """Return the class of copies of an object: of what JAX compiles for one of them the others make use too."""
-    kind: Any = type(value)
-    kind = quiet(kind)
-    if not _is_compiled_for(kind):
-        return kind
-    if value not in _EQUALS:
-        number, original = hash(value), weakref.ref(value)
-        names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__slots__": ()}
-        names["__hash__"] = lambda self: number
-        names["__eq__"] = lambda self, other: type(other) is type(self) or other is original()
-        _EQUALS[value] = type(kind)(kind.__name__, (kind,), names)
-    return _EQUALS[value]
-
-
-@functools.lru_cache(KINDS)
-def _is_compiled_for(kind: type) -> bool:
-    """Say whether a class has methods compiled by JAX, and each of its objects, which equal no other, is another."""
-    held = (type(each) for base in kind.__mro__ for each in vars(base).values())
-    alone = getattr(kind, "__hash__", None) is object.__hash__ and kind.__weakrefoffset__ > 0
-    return alone and any(module_of(each).startswith("jaxlib.") for each in held)
 
 
 @functools.lru_cache(KINDS)

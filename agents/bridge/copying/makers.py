@@ -21,7 +21,6 @@ from agents.bridge.copying.classes import (
     has_table,
     is_plain,
     is_shared,
-    kind_of_copy,
     name_of,
     never_changes,
     quiet,
@@ -264,7 +263,7 @@ def _copy_object(into: Any, value: Any) -> Any:
     kind: Any = type(value)
     base = container_of(kind)
     try:
-        made = base.__new__(kind_of_copy(value))
+        made = base.__new__(quiet(kind))
     except TypeError:  # compiled code makes its objects
         return copy_opaque(into, value)
     if base is not object:
