@@ -57,6 +57,7 @@ class Page {
   load(data) {
     this.data = data;
     this.title.textContent = data.title;
+    this.aside.options.replaceChildren();
     this.changed();
     this.show(this.frames.at(-1)?.legal?.length ? this.length - 1 : Math.min(this.index, this.length - 1));
   }
@@ -321,7 +322,7 @@ class Page {
 
   /** Close the menu of such actions; a keyboard goes on from the place that opened it. */
   close() {
-    if (this.menu?.contains(document.activeElement)) this.opener.focus();
+    if (this.menu?.contains(document.activeElement)) this.opener.focus({preventScroll: true});
     this.menu?.remove();
     this.menu = null;
   }

@@ -188,3 +188,23 @@ def test_while_others_think_the_actions_stay_where_they_are(played):
     sync_api.expect(buttons.last).to_be_disabled()
     sync_api.expect(page.locator(".count")).to_have_text("2 / 2")
     sync_api.expect(buttons.last).to_be_enabled()
+
+
+def test_who_gives_a_seat_away_is_offered_nothing_any_more(played):
+    page = played("WallSurvival-v0", "--set", "board_size=5", "--seats", "human,mcts:time_limit=2.0")
+    sync_api.expect(page.locator(".options")).to_be_visible()
+    page.get_by_label("0 (blue)").select_option("mcts:time_limit=2.0")
+    sync_api.expect(page.locator(".options")).to_be_hidden()
+
+
+def test_a_menu_that_closes_leaves_the_page_where_it_is(played):
+    page = played("LaneDefense5x9-v0")
+    page.set_viewport_size({"width": 360, "height": 500})
+    last = page.locator(".options .list button").last
+    sync_api.expect(last).to_be_enabled()
+    page.locator(".spot").first.click()
+    sync_api.expect(page.locator(".choices")).to_be_visible()
+    last.scroll_into_view_if_needed()
+    box = last.bounding_box()
+    page.mouse.click(box["x"] + 5, box["y"] + 5)
+    sync_api.expect(page.locator(".count")).to_have_text("1 / 1")
