@@ -114,6 +114,18 @@ def test_dates_are_shared_and_tell_states_apart():
     assert made.env.now == env.now
 
 
+class Clock(datetime.datetime):
+    pass
+
+
+def test_a_date_of_ones_own_which_may_hold_more_is_not_shared():
+    env = Walk()
+    env.clock = Clock(2024, 2, 28)
+    mine = Copy(env).env.clock
+    assert mine is not env.clock
+    assert mine == env.clock
+
+
 def test_tables_of_pandas_are_brought_back_in_place():
     pandas = pytest.importorskip("pandas")
     env = Walk()
@@ -131,3 +143,21 @@ def test_tables_of_pandas_are_brought_back_in_place():
         assert made.env.table is made.env.same is mine
         assert digest(made.env) == before
     assert list(env.table.columns) == ["price", "name"]
+
+
+def test_names_notes_and_arrays_of_tables_are_brought_back_too():
+    pandas = pytest.importorskip("pandas")
+    env = Walk()
+    env.prices = pandas.Series([1.0, 2.0], pandas.date_range("2024", periods=2, name="day"), name="price")
+    env.days, env.prices.attrs = env.prices.index.copy(deep=True), {"seen": []}
+    made = Copy(env)
+    assert not made.opaque
+    for _ in range(2):
+        mine = made.env
+        mine.prices.name, mine.days.name, mine.days.freq = "cost", "night", None
+        mine.prices.attrs["seen"].append(1)
+        mine.prices.array[0] = 9.0
+        made.restore()
+        for each in (mine, env):
+            assert (each.prices.name, each.days.name, each.days.freqstr) == ("price", "day", "D")
+            assert (each.prices.attrs, each.prices.tolist()) == ({"seen": []}, [1.0, 2.0])

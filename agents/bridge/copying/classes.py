@@ -24,8 +24,10 @@ _ATOMS = frozenset({bool, bytes, float, int, str, type(None), np.float32, np.flo
 DATES = (datetime.date, datetime.time, datetime.timedelta)
 """Of the standard library, and of pandas, which inherits from them."""
 
+_OF_DATES = ("datetime", "pandas")
+"""Packages whose dates never change: a class of somebody's own may hold more."""
+
 _SHARED = (
-    *DATES,
     *(Enum, bytes, numbers.Number, property, range, slice, str, type, type(...), type(NotImplemented)),
     *(EnvSpec, io.IOBase, logging.Logger, np.dtype, np.generic, np.ufunc, random.SystemRandom),
     *(types.CodeType, types.ModuleType, type(threading.Lock()), type(threading.RLock())),
@@ -40,9 +42,6 @@ _SHARED_MODULES = (
 
 _IMMUTABLE_MODULES = ("jax.", "jaxlib.")
 """Modules whose objects never change: arrays and compiled functions of JAX."""
-
-_INDICES = ("pandas.Index", "pandas.core.indexes.base.Index")
-"""The labels of a table, from pandas 3 on and before it."""
 
 _TABLES = "gymnasium.envs.toy_text."
 """Classes whose attribute ``P`` is documented to be the table of all transitions, which never changes."""
@@ -62,7 +61,7 @@ def are_shared(kind: type) -> bool:
     if issubclass(kind, (np.void, io.StringIO, io.BytesIO)):  # a record looks into its array; a file in memory is state
         return False
     immutable = module_of(kind).startswith(_IMMUTABLE_MODULES) or name_of(kind) == "torch.device"
-    immutable |= any(name_of(base) in _INDICES for base in kind.__mro__)
+    immutable |= issubclass(kind, DATES) and module_of(kind).partition(".")[0] in _OF_DATES
     return immutable or issubclass(kind, _SHARED) or module_of(kind).startswith(_SHARED_MODULES)
 
 

@@ -29,7 +29,7 @@ from agents.bridge.copying.classes import (
 from agents.bridge.copying.mujoco import copy_array, copy_physics, is_physics
 from agents.bridge.copying.opaque import copy_buffer, copy_opaque
 from agents.bridge.copying.pictures import copy_drawn, drawn
-from agents.bridge.copying.tables import copy_table, is_table
+from agents.bridge.copying.tables import copy_index, copy_table, is_index, is_table
 from agents.bridge.copying.tensors import copy_tensor, in_memory_of_tensor, is_tensor
 from agents.bridge.copying.weakrefs import WEAK
 
@@ -376,6 +376,8 @@ def maker_of(value: Any) -> Maker:
         return copy_tensor
     if is_table(kind):
         return copy_table
+    if is_index(kind):
+        return copy_index
     if is_physics(kind):
         return copy_physics
     return _copy_object if is_plain(kind) else copy_opaque

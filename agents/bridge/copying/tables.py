@@ -1,7 +1,7 @@
 """Copies of tables and series of pandas."""
 
+import copy
 import functools
-import sys
 from typing import Any
 
 from agents.bridge.copying.classes import KINDS, name_of
@@ -9,8 +9,7 @@ from agents.bridge.copying.classes import KINDS, name_of
 _TABLES = ("pandas.DataFrame", "pandas.Series", "pandas.core.frame.DataFrame", "pandas.core.series.Series")
 """Before pandas 3 classes had the name of their module."""
 
-_LAZY = 3
-"""From this version on a copy shares memory with its original until one of them is written to."""
+_INDICES = ("pandas.Index", "pandas.core.indexes.base.Index")
 
 
 @functools.lru_cache(KINDS)
@@ -19,13 +18,34 @@ def is_table(kind: type) -> bool:
     return name_of(kind) in _TABLES
 
 
+@functools.lru_cache(KINDS)
+def is_index(kind: type) -> bool:
+    """Say whether objects of a class are the labels of a table."""
+    return any(name_of(base) in _INDICES for base in kind.__mro__) and kind.__module__.startswith("pandas")
+
+
 def copy_table(into: Any, value: Any) -> Any:
     """Copy a table or a series; where it is brought back, it takes over what a copy of its own has kept."""
     made, kept = value.copy(), value.copy()
-    deep = int(sys.modules["pandas"].__version__.partition(".")[0]) < _LAZY
-    into._others.append((_put_back, (made, kept, deep)))
+    into._others.append((_put_back, (made, kept)))
     return made
 
 
-def _put_back(made: Any, kept: Any, deep: bool) -> None:
-    made._update_inplace(kept.copy(deep=deep))
+def _put_back(made: Any, kept: Any) -> None:
+    made._update_inplace(kept.copy())
+    made.attrs = copy.deepcopy(kept.attrs)
+    if hasattr(kept, "name"):
+        made.name = kept.name
+
+
+def copy_index(into: Any, value: Any) -> Any:
+    """Copy the labels of a table, which stay; where they are brought back, their names and frequency are."""
+    made = value.copy(deep=True)
+    into._others.append((_name_again, (made, list(value.names), getattr(value, "freq", None))))
+    return made
+
+
+def _name_again(made: Any, names: list[Any], freq: Any) -> None:
+    made.names = names
+    if getattr(made, "freq", None) != freq:
+        made.freq = freq
