@@ -92,9 +92,8 @@ def cut_short(error: EOFError) -> str:
     """Say which file of compiled code is not whole, as Python leaves it where a disk was full, and what to do."""
     for frame, _ in traceback.walk_tb(error.__traceback__):
         if file := frame.f_locals.get("bytecode_path"):
-            cure = f'python -m compileall -fq "{Path(file).parents[1]}"'
-            return f"{file} is cut short, as by a disk that was full when Python wrote it; write it anew: {cure}"
-    return f"EOFError: {error}"
+            return f"{file} is cut short, as by a disk that was full when Python wrote it; delete it"
+    return "".join(traceback.format_exception(error)).rstrip()
 
 
 def _is_closed(error: OSError) -> bool:

@@ -26,12 +26,14 @@ for name in ("stdin", "stdout", "stderr"):
 
 
 def _ended(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """End a script that lacks a module, or all of one, as its command ends."""
-    from _commands import cut_short, missing
-
+    """End a script that lacks a module, or a part of one, as its command ends."""
     if isinstance(error, ModuleNotFoundError):
+        from _commands import missing
+
         said = missing(Path(sys.argv[0]).stem.replace("_", "-"), error.name or "")
     elif isinstance(error, EOFError):
+        from _commands import cut_short
+
         said = cut_short(error)
     else:
         sys.__excepthook__(kind, error, trace)
