@@ -287,6 +287,7 @@ class _Loop:
 
     def _learn(self, iteration: int) -> dict[str, Any]:
         """Learn from the window; return what there is to say of the iteration."""
+        self.run.out.stat()  # where it is gone, its games are not damaged
         new = [positions.read(path) for path in self._files(iteration)]
         now = self._window[iteration] = positions.together([part.positions for part in new])
         old = [self._of(i) for i in range(self._plan.first_kept(iteration), iteration)]

@@ -72,8 +72,8 @@ class Look(NamedTuple):
     length : float
         Their median length in steps.
     ended : float
-        Share of them that came to an end within 200 steps; of one player's, not by a time limit, which cuts none of
-        them shorter than another.
+        Share of them that came to an end within 200 steps; of one player's, not by a limit of steps, which cuts none
+        of them shorter than another.
     new : float
         Share of the states met that were met once only, by what the player observes.
     paid : float
