@@ -34,6 +34,7 @@ def opened(browser, tmp_path):
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("request", lambda made: made.url.startswith(("file:", "data:")) or wrong.append(made.url))
         page.goto(file.as_uri())
+        page.wait_for_function("document.hasFocus()")  # else its first key may be lost
         return page
 
     yield open_page
