@@ -1,15 +1,14 @@
-"""Copies of tables and series of pandas."""
+"""Copies of tables, series and labels of pandas."""
 
 import copy
 import functools
 from typing import Any
 
-from agents.bridge.copying.classes import KINDS, name_of
+from agents.bridge.copying.classes import KINDS, module_of, name_of
 
 _TABLES = ("pandas.DataFrame", "pandas.Series", "pandas.core.frame.DataFrame", "pandas.core.series.Series")
-"""Before pandas 3 classes had the name of their module."""
-
 _INDICES = ("pandas.Index", "pandas.core.indexes.base.Index")
+"""Before pandas 3 classes had the name of their module."""
 
 
 @functools.lru_cache(KINDS)
@@ -20,8 +19,8 @@ def is_table(kind: type) -> bool:
 
 @functools.lru_cache(KINDS)
 def is_index(kind: type) -> bool:
-    """Say whether objects of a class are the labels of a table."""
-    return any(name_of(base) in _INDICES for base in kind.__mro__) and kind.__module__.startswith("pandas")
+    """Say whether a class is one of those of pandas whose objects are the labels of a table."""
+    return any(name_of(base) in _INDICES for base in kind.__mro__) and module_of(kind).startswith("pandas")
 
 
 def copy_table(into: Any, value: Any) -> Any:
