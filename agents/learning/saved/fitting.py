@@ -19,6 +19,8 @@ from mcts_envs.core.contract import Game
 from mcts_envs.core.kernel import record
 from mcts_envs.registry import find
 
+_GREATEST = float(np.finfo(np.float32).max)
+
 
 def layout(game: Game) -> dict[str, list[int]]:
     """Return the shape of each observation variant of a game.
@@ -171,9 +173,11 @@ def _tell_bounds(policy: Policy, game: Game) -> None:
     seats = getattr(game, "seats", ())  # of environments of others, whose dictionaries have no bounds in common
     if not all(isinstance(seat.shown, spaces.Box) for seat in seats):
         return
-    bounds = game.observation_low, game.observation_high
-    here, there = tuple(float(np.float32(bound)) for bound in bounds), policy.observation_bounds
-    if there in (None, here):
+    if policy.observation_bounds is None:
+        return
+    here = tuple(map(_bound, (game.observation_low, game.observation_high)))
+    there = tuple(map(_bound, policy.observation_bounds))
+    if there == here:
         return
     cure = "name a function that makes the environment in that wrapper, or " if seats else ""
     notice(
@@ -181,6 +185,11 @@ def _tell_bounds(policy: Policy, game: Game) -> None:
         f"settings, or a wrapper that changed them, which is not done here; {cure}let an agent of your own do it "
         "(docs/own_agent.md)"
     )
+
+
+def _bound(bound: float) -> float:
+    """Return a bound as Float32 has it; the greatest number, as older environments wrote it, is none."""
+    return float(np.float32(bound)) if abs(bound) < _GREATEST else math.copysign(math.inf, bound)
 
 
 def _same(ours: Any, theirs: Any) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium import spaces
 
 from agents.learning.saved import sidecar
+from agents.learning.saved.gym_spaces import unpickled_as_gymnasium
 from agents.learning.saved.notices import notice
 from agents.learning.saved.trust import warn_of_pickles
 
@@ -150,8 +151,9 @@ def read(path: Path) -> dict[str, Any]:
 
     warn_of_pickles(path)
     try:
-        with path.open("rb") as file:
-            env = pickle.load(file)
+        content = path.read_bytes()
+        with unpickled_as_gymnasium(content):
+            env = pickle.loads(content)
     except Exception as error:
         raise ValueError(f"{path} is damaged, or no pickle ({type(error).__name__}: {error}); save it anew") from error
     if not isinstance(env, VecNormalize):

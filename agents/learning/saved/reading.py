@@ -2,12 +2,14 @@
 
 import re
 import warnings
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agents.learning.algorithms import algorithm_class, is_recurrent
 from agents.learning.diverging import not_finite
 from agents.learning.saved import trust
+from agents.learning.saved.gym_spaces import unpickled_as_gymnasium
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -29,7 +31,9 @@ def read_model(path: Path, algorithm: str, **arguments: Any) -> "BaseAlgorithm":
     trust.warn_of_pickles(path)
     chosen_again: dict[str, Any] = {"replay_buffer_class": None, "replay_buffer_kwargs": {}}
     try:
-        with warnings.catch_warnings():
+        with zipfile.ZipFile(path) as file:
+            data = file.read("data")
+        with warnings.catch_warnings(), unpickled_as_gymnasium(data):
             warnings.filterwarnings("error", _UNREAD)
             model = cls.load(path, custom_objects=chosen_again, **{"device": "cpu", **arguments})
     except ModuleNotFoundError as error:
