@@ -181,7 +181,7 @@ def _ours() -> list[Cell]:
 def _ladder() -> list[Cell]:
     """Return `best` against the other players, who search as long as it does.
 
-    `pessimist` is met on boards that collapse too: on others all of these games are ties.
+    Who searches is met on boards that collapse too: on others most or all of these games are ties.
     """
     limit = {"time_limit": 0.02}
     best = Entrant("best", "best", limit)
@@ -196,7 +196,7 @@ def _ladder() -> list[Cell]:
         ):
             against = rung if len(players) == 1 else None
             boards: list[tuple[str, dict[str, Any]]] = [(words, {})]
-            if name == "pessimist":
+            if given:
                 boards += [(f"{words}, collapsing", {"collapse": COLLAPSE[:3] if words == "duel" else COLLAPSE})]
             for title, settings in boards:
                 cells.append(
