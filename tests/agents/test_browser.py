@@ -357,5 +357,23 @@ def test_a_page_says_that_the_server_has_gone(browser):
         live.document = {**document, "frames": document["frames"][:3]}
         sync_api.expect(page.locator(".count")).to_have_text("2 / 2")
         assert page.inner_text("h1") == document["title"]
-    sync_api.expect(page.locator("h1")).to_have_text(f"{document['title']}: the server has gone")
+    said = f"{document['title']}: the server has gone"
+    sync_api.expect(page.locator("h1")).to_have_text(said)
+    with serving(live.server_port):  # another one, which knows nothing of this game
+        for _ in range(2):
+            page.wait_for_event("response", timeout=10_000)
+        assert page.inner_text("h1") == said
     page.close()
+
+
+def test_a_saved_page_of_a_server_asks_nobody_for_more(opened, browser):
+    document, page = document_of("LaneDefense3x3-v0", "random"), browser.new_page()
+    with serving() as live:
+        live.document = {**document, "frames": document["frames"][:2]}
+        page.goto(live.address)
+        page.wait_for_selector(".board svg")
+        text = page.content()
+    page.close()
+    saved = opened(text)
+    saved.wait_for_timeout(700)
+    assert saved.inner_text("h1") == document["title"]
