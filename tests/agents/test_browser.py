@@ -377,3 +377,36 @@ def test_a_saved_page_of_a_server_asks_nobody_for_more(opened, browser):
     saved = opened(text)
     saved.wait_for_timeout(700)
     assert saved.inner_text("h1") == document["title"]
+
+
+def test_small_numbers_on_colours_are_read(opened, tmp_path):
+    page = opened(fitted(document_of("WallSurvival-v0", "mcts:simulations=100,mcts:simulations=99", board_size=4)))
+    page.wait_for_selector(".line b")
+    numbers = page.locator(".line b").all()
+    assert [_contrast(each) > 4.5 for each in numbers] == [True] * len(numbers)
+    assert len({each.evaluate("each => getComputedStyle(each).backgroundColor") for each in numbers}) == 2
+    plan = Plan("WallSurvival-v0", parse_meeting("random,greedy,flat_mc", None, {})[0], {"board_size": 4})
+    write_page(compare(plan, 1, folder=tmp_path / "rows"), tmp_path / "page.html")
+    for theme in ("light", "dark"):
+        page = opened((tmp_path / "page.html").read_text(encoding="utf-8"), color_scheme=theme)
+        assert [_contrast(each) > 4.5 for each in page.locator(".cross small").all()] == [True] * 6
+
+
+def _contrast(text):
+    """Return how text contrasts with what is behind it, as WCAG has it."""
+    pixels = """text => {
+      const context = new OffscreenCanvas(1, 1).getContext("2d", {willReadFrequently: true}), behind = [];
+      for (let each = text; each; each = each.parentElement) behind.unshift(getComputedStyle(each).backgroundColor);
+      const drawn = colours => colours.map(each => { context.fillStyle = each; context.fillRect(0, 0, 1, 1); })
+        && [...context.getImageData(0, 0, 1, 1).data].slice(0, 3);
+      return [drawn(behind), drawn([getComputedStyle(text).color])];
+    }"""
+    linear = [
+        [
+            each / 12.92 if each <= 0.03928 else ((each + 0.055) / 1.055) ** 2.4
+            for each in (part / 255 for part in pixel)
+        ]
+        for pixel in text.evaluate(pixels)
+    ]
+    dark, bright = sorted(0.2126 * red + 0.7152 * green + 0.0722 * blue for red, green, blue in linear)
+    return (bright + 0.05) / (dark + 0.05)
