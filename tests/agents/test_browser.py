@@ -392,6 +392,16 @@ def test_small_numbers_on_colours_are_read(opened, tmp_path):
         assert [_contrast(each) > 4.5 for each in page.locator(".cross small").all()] == [True] * 6
 
 
+def test_on_paper_all_of_twelve_are_told(opened, tmp_path):
+    names = ",".join(f"player-{number}=random" for number in range(12))
+    plan = Plan("WallSurvival-v0", parse_meeting(names, None)[0], {"board_size": 3})
+    write_page(compare(plan, 1, folder=tmp_path / "rows"), tmp_path / "page.html")
+    page = opened((tmp_path / "page.html").read_text(encoding="utf-8"), viewport={"width": 720, "height": 1000})
+    page.emulate_media(media="print")
+    cross = page.locator(".cross").bounding_box()
+    assert cross["x"] + cross["width"] <= 720, "what is beyond the edge of the paper is lost"
+
+
 def _contrast(text):
     """Return how text contrasts with what is behind it, as WCAG has it."""
     pixels = """text => {
