@@ -235,6 +235,7 @@ def test_a_notebook_shows_a_page_and_without_scripts_a_picture(opened):
     page = opened(cell)
     frame = page.frame_locator("iframe")
     frame.locator(".search tbody tr").first.wait_for()
+    assert page.get_by_title("wall_survival: a search").count() == 1  # by which it is told from other frames
     assert not page.evaluate("document.querySelector('img').checkVisibility({opacityProperty: true}) === false")
     for width, height in [(820, 720), (853, 480)]:  # a notebook on a small screen; a projector at 150 %
         page.set_viewport_size({"width": width, "height": height})
