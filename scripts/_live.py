@@ -25,12 +25,12 @@ async function keep() {
   kept = seen;
 }
 if (game) page.play(); else page.show(page.length - 1);
-for (;; await pause(250)) {
+for (; location.protocol !== "file:"; await pause(250)) {  // a page that was saved has no server to ask
   if (game && !page.atEnd) continue;  // somebody looks at this game: the next one waits
   if (game) await pause(1500);
   if (game && !page.atEnd) continue;
   const answer = await fetch(`frames?seen=${seen}&game=${game}`).catch(() => null);
-  const gone = !answer && (game || !page.frames.at(-1).over);
+  const gone = !answer?.ok && (game || !page.frames.at(-1).over);  // another one may listen there by now
   page.title.textContent = page.data.title + (gone ? ": the server has gone" : "");
   if (kept !== seen && (gone || page.frames.at(-1).over)) await keep();
   if (answer?.status !== 200) continue;

@@ -585,9 +585,10 @@ function colour(element, code) {
   return element;
 }
 
+/** The colour of text on another one: that which contrasts more, by their relative luminance. */
 function on(code) {
-  const [red, green, blue] = [1, 3, 5].map(at => parseInt(code.slice(at, at + 2), 16));
-  return 0.299 * red + 0.587 * green + 0.114 * blue > 128 ? "#14161a" : "#ffffff";
+  const [red, green, blue] = [1, 3, 5].map(at => (parseInt(code.slice(at, at + 2), 16) / 255) ** 2.2);
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.197 ? "#14161a" : "#ffffff";
 }
 
 /** Return a picture made of the plain shapes of another, given as text, and of its pixels: nothing else is taken over. */

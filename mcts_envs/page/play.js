@@ -65,6 +65,7 @@ function open() {
 function showSeats(got) {
   if (JSON.stringify([got.names, epoch]) === shown) return;
   shown = JSON.stringify([got.names, epoch]);
+  const at = [...seats.querySelectorAll("select")].indexOf(document.activeElement);
   seats.replaceChildren(...got.names.map((name, player) => {
     const known = got.agents.includes(name) ? got.agents : [name, ...got.agents];
     const select = element("select", {onchange: async () => {
@@ -72,6 +73,7 @@ function showSeats(got) {
     }}, ...known.map(each => element("option", {value: each, textContent: each, selected: each === name})));
     return element("label", {}, page.data.players[player].seat, select);
   }));
+  seats.querySelectorAll("select")[at]?.focus();  // a keyboard goes on where it was
 }
 
 function take(got) {

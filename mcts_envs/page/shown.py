@@ -40,7 +40,7 @@ class Shown:
         return (
             f'<div style="display:grid"><div style="grid-area:1/1;max-{height};overflow:hidden">{self._still}</div>'
             f'<iframe style="grid-area:1/1;width:100%;{height};border:0;background:#fff" '
-            f'srcdoc="{escape(self.to_html())}"></iframe></div>'
+            f'title="{escape(self.document["title"])}" srcdoc="{escape(self.to_html())}"></iframe></div>'
         )
 
 

@@ -235,6 +235,7 @@ def test_a_notebook_shows_a_page_and_without_scripts_a_picture(opened):
     page = opened(cell)
     frame = page.frame_locator("iframe")
     frame.locator(".search tbody tr").first.wait_for()
+    assert page.get_by_title("wall_survival: a search").count() == 1  # by which it is told from other frames
     assert not page.evaluate("document.querySelector('img').checkVisibility({opacityProperty: true}) === false")
     for width, height in [(820, 720), (853, 480)]:  # a notebook on a small screen; a projector at 150 %
         page.set_viewport_size({"width": width, "height": height})
@@ -357,5 +358,66 @@ def test_a_page_says_that_the_server_has_gone(browser):
         live.document = {**document, "frames": document["frames"][:3]}
         sync_api.expect(page.locator(".count")).to_have_text("2 / 2")
         assert page.inner_text("h1") == document["title"]
-    sync_api.expect(page.locator("h1")).to_have_text(f"{document['title']}: the server has gone")
+    said = f"{document['title']}: the server has gone"
+    sync_api.expect(page.locator("h1")).to_have_text(said)
+    with serving(live.server_port):  # another one, which knows nothing of this game
+        for _ in range(2):
+            page.wait_for_event("response", timeout=10_000)
+        assert page.inner_text("h1") == said
     page.close()
+
+
+def test_a_saved_page_of_a_server_asks_nobody_for_more(opened, browser):
+    document, page = document_of("LaneDefense3x3-v0", "random"), browser.new_page()
+    with serving() as live:
+        live.document = {**document, "frames": document["frames"][:2]}
+        page.goto(live.address)
+        page.wait_for_selector(".board svg")
+        text = page.content()
+    page.close()
+    saved = opened(text)
+    saved.wait_for_timeout(700)
+    assert saved.inner_text("h1") == document["title"]
+
+
+def test_small_numbers_on_colours_are_read(opened, tmp_path):
+    page = opened(fitted(document_of("WallSurvival-v0", "mcts:simulations=100,mcts:simulations=99", board_size=4)))
+    page.wait_for_selector(".line b")
+    numbers = page.locator(".line b").all()
+    assert [_contrast(each) > 4.5 for each in numbers] == [True] * len(numbers)
+    assert len({each.evaluate("each => getComputedStyle(each).backgroundColor") for each in numbers}) == 2
+    plan = Plan("WallSurvival-v0", parse_meeting("random,greedy,flat_mc", None, {})[0], {"board_size": 4})
+    write_page(compare(plan, 1, folder=tmp_path / "rows"), tmp_path / "page.html")
+    for theme in ("light", "dark"):
+        page = opened((tmp_path / "page.html").read_text(encoding="utf-8"), color_scheme=theme)
+        assert [_contrast(each) > 4.5 for each in page.locator(".cross small").all()] == [True] * 6
+
+
+def test_on_paper_all_of_twelve_are_told(opened, tmp_path):
+    names = ",".join(f"player-{number}=random" for number in range(12))
+    plan = Plan("WallSurvival-v0", parse_meeting(names, None)[0], {"board_size": 3})
+    write_page(compare(plan, 1, folder=tmp_path / "rows"), tmp_path / "page.html")
+    page = opened((tmp_path / "page.html").read_text(encoding="utf-8"), viewport={"width": 720, "height": 1000})
+    page.emulate_media(media="print")
+    cross = page.locator(".cross").bounding_box()
+    assert cross["x"] + cross["width"] <= 720, "what is beyond the edge of the paper is lost"
+
+
+def _contrast(text):
+    """Return how text contrasts with what is behind it, as WCAG has it."""
+    pixels = """text => {
+      const context = new OffscreenCanvas(1, 1).getContext("2d", {willReadFrequently: true}), behind = [];
+      for (let each = text; each; each = each.parentElement) behind.unshift(getComputedStyle(each).backgroundColor);
+      const drawn = colours => colours.map(each => { context.fillStyle = each; context.fillRect(0, 0, 1, 1); })
+        && [...context.getImageData(0, 0, 1, 1).data].slice(0, 3);
+      return [drawn(behind), drawn([getComputedStyle(text).color])];
+    }"""
+    linear = [
+        [
+            each / 12.92 if each <= 0.03928 else ((each + 0.055) / 1.055) ** 2.4
+            for each in (part / 255 for part in pixel)
+        ]
+        for pixel in text.evaluate(pixels)
+    ]
+    dark, bright = sorted(0.2126 * red + 0.7152 * green + 0.0722 * blue for red, green, blue in linear)
+    return (bright + 0.05) / (dark + 0.05)

@@ -208,3 +208,15 @@ def test_a_menu_that_closes_leaves_the_page_where_it_is(played):
     box = last.bounding_box()
     page.mouse.click(box["x"] + 5, box["y"] + 5)
     sync_api.expect(page.locator(".count")).to_have_text("1 / 1")
+
+
+def test_a_keyboard_that_changes_a_seat_stays_there(played):
+    page = played("WallSurvival-v0", "--set", "board_size=4", "--seats", "human,human", "--hint", "random")
+    seat = page.get_by_label("1 (orange)")
+    seat.focus()
+    page.keyboard.press("ArrowDown")
+    page.wait_for_function("document.activeElement.value === 'best'")
+    sync_api.expect(page.locator(".player .name").last).to_have_text("best")
+    sync_api.expect(seat).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    sync_api.expect(page.locator(".player .name").last).to_have_text("mcts")
