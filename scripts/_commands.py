@@ -104,6 +104,7 @@ def _is_closed(error: OSError) -> bool:
 def main() -> None:
     """Run the command that is named; without one, say what there is."""
     name, *arguments = sys.argv[1:] or ["--help"]
+    status = 0
     try:
         if name in ("--help", "-h", "help"):
             print(usage())
@@ -112,7 +113,8 @@ def main() -> None:
 
             print(f"mcts-envs {__version__}")
         else:
-            sys.exit(run(name, arguments))
+            status = run(name, arguments)
+        print(end="", flush=True)  # here, where it is told what cannot be written
     except ModuleNotFoundError as error:
         print(f"error: {missing(name, error.name or '')}", file=sys.stderr)
         sys.exit(2)
@@ -129,3 +131,4 @@ def main() -> None:
 
             print(f"error: {error.strerror}: what is printed cannot be written; {room(error)}", file=sys.stderr)
             sys.exit(2)
+    sys.exit(status)

@@ -4,24 +4,31 @@
     python scripts/compile.py football agents  the named packages, and the core
     python scripts/compile.py --workers 1      one process; by default one a core
 
-What is compiled is kept in ``~/.cache/mcts_envs`` (or ``MCTS_ENVS_CACHE_DIR``), and later processes load it.
+What is compiled is kept in ``~/.cache/mcts_envs`` (or ``MCTS_ENVS_CACHE_DIR``), and later processes load it. Ctrl-C,
+SIGTERM and SIGHUP end it, and the same command goes on.
 """
 
 import importlib
-from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed, wait
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from typing import Annotated
 
 import _own  # noqa: F401
 import typer
 from _line import begin
 from _packages import packages
+from _words import refusal
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from mcts_envs.core import errors
 from mcts_envs.core.cores import cores
+
+_SECONDS_BETWEEN_LOOKS = 0.1
+_one_begins = threading.Lock()  # how processes begin is set for all threads
 
 
 def compile_module(name: str) -> int:
@@ -36,12 +43,29 @@ def compile_module(name: str) -> int:
 
 def compile_package(modules: Iterable[str], advance: Callable[[], None]) -> None:
     """Compile the modules of a package, one after the other since they share kernels, in a process of its own."""
-    from agents.beginning import end_with_parent  # late, so that --help loads no search
+    from agents.beginning import beginning, end_with_parent  # late, so that --help loads no search
 
-    with ProcessPoolExecutor(1, get_context("spawn"), end_with_parent) as process:
+    with _one_begins, beginning():
+        pool = ProcessPoolExecutor(1, get_context("spawn"), end_with_parent)
+    with pool as process:
         for module in modules:
-            process.submit(compile_module, module).result()
+            with _one_begins, beginning():
+                compiled = process.submit(compile_module, module)
+            try:
+                compiled.result()
+            except BrokenProcessPool:
+                why = "was ended from outside, as by the system where memory runs out (--workers 1 takes less)"
+                raise RuntimeError(f"the process that compiled {module} {why}; the same command goes on") from None
             advance()
+
+
+def stop(jobs: Collection[Future[None]]) -> None:
+    """Begin no more packages, and end the processes of those at work, also of those that are just beginning."""
+    for job in jobs:
+        job.cancel()
+    while wait(jobs, _SECONDS_BETWEEN_LOOKS).not_done:
+        for process in active_children():
+            process.terminate()
 
 
 def main(
@@ -55,15 +79,34 @@ def main(
             raise typer.BadParameter(errors.unknown("package", name, known))
     # The core first: all others stand on it, and processes that work side by side would each compile it.
     rest = sorted({*(names or known)} - {"core"}, key=lambda name: -len(known[name]))
+    from agents.arena.interrupt import Interrupted, interruptible
+
+    try:
+        with interruptible():
+            _compile(known, (["core"], rest), workers or cores())
+    except Interrupted as error:
+        typer.secho(
+            f"interrupted ({error}); what was compiled is kept, and the same command goes on", err=True, fg="yellow"
+        )
+        raise typer.Exit(128 + error.number) from None
+    except (OSError, RuntimeError) as error:
+        raise refusal(error) from None
+
+
+def _compile(known: Mapping[str, Collection[str]], groups: Iterable[list[str]], workers: int) -> None:
+    """Compile groups of packages, one group after the other, with a bar for each package."""
     columns = (TextColumn("{task.description:15}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns) as progress, ThreadPoolExecutor(workers or cores()) as threads:
-        for group in (["core"], rest):
+    with Progress(*columns) as progress, ThreadPoolExecutor(workers) as threads:
+        for group in groups:
             bars = {name: progress.add_task(name, total=len(known[name])) for name in group}
             jobs = [
                 threads.submit(compile_package, known[name], partial(progress.advance, bars[name])) for name in group
             ]
-            for job in jobs:
-                job.result()
+            try:
+                for job in as_completed(jobs):
+                    job.result()
+            finally:
+                stop(jobs)
 
 
 if __name__ == "__main__":

@@ -322,7 +322,7 @@ def test_an_agent_loses_nothing_by_what_it_tells_nobody(tmp_path: Path) -> None:
 def test_a_log_on_a_full_disk_costs_nothing_but_itself() -> None:
     code = "import _own, sys; print('lost'); sys.stdout.flush(); print('seen', file=sys.stderr); sys.exit(5)"
     path = f"{ROOT}{os.pathsep}{ROOT / 'scripts'}"
-    environment = {**os.environ, "PYTHONPATH": path}
+    environment = {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": ""}
     lines = ["-c", code], [str(ROOT / "scripts"), "--help"]
     with Path("/dev/full").open("w") as full:
         both = subprocess.run([sys.executable, *lines[0]], env=environment, stdout=full, stderr=full)

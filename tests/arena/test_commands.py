@@ -396,3 +396,12 @@ def test_lines_of_this_package_are_not_told_behind_a_link_either(tmp_path: Path)
     environment = {**os.environ, "PYTHONPATH": str(linked)}
     done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.stderr.strip().endswith("sb3:PATH, scripted, tactical, uniform"), done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell")
+def test_what_nobody_reads_ends_no_command_with_an_error() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": ""}
+    for word in ("list", "--version"):
+        line = ["sh", "-c", '{ "$@"; echo $? >&2; } | :', "sh", sys.executable, str(ROOT / "scripts"), word]
+        done = subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
+        assert done.stderr == "0\n"
