@@ -96,6 +96,15 @@ def cut_short(error: EOFError) -> str:
     return "".join(traceback.format_exception(error)).rstrip()
 
 
+def require_folder() -> None:
+    """End with a line where the present folder was deleted: some libraries ask for it as they are imported."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        print("error: the present folder is not there any more; cd to one that is", file=sys.stderr)
+        sys.exit(2)
+
+
 def _is_closed(error: OSError) -> bool:
     """Return whether an error is that of a pipe that is closed, as when `head` has seen enough."""
     return error.errno == (errno.EINVAL if sys.platform == "win32" else errno.EPIPE)
@@ -103,6 +112,7 @@ def _is_closed(error: OSError) -> bool:
 
 def main() -> None:
     """Run the command that is named; without one, say what there is."""
+    require_folder()
     name, *arguments = sys.argv[1:] or ["--help"]
     status = 0
     try:

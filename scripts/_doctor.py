@@ -6,7 +6,6 @@ Ends with 1 if something is wrong that everybody needs. Nothing but Python's own
 import importlib
 import os
 import platform
-import re
 import shutil
 import sys
 from pathlib import Path
@@ -114,17 +113,16 @@ def _extra(found: Findings, extra: str, needed: list[Requirement]) -> None:
 
 def _cache(found: Findings) -> None:
     """Say where compiled code is kept, how much there is, and of which packages."""
-    from _packages import packages
+    from _packages import compiled, packages, shipped
 
     from mcts_envs.core.compiling import cache
 
     known = packages()
     source = known["core"]["mcts_envs.core.rng"]
-    shipped = Path(cache.__file__).parents[2] / "_compiled"
     kept = cache.cache_directory(source, "mcts_envs.core.rng")
     filled = cache.filled_directories(source, "mcts_envs.core.rng")
     if kept is None and not filled:
-        what = "what did not come compiled" if shipped.is_dir() else "everything"
+        what = "what did not come compiled" if shipped().is_dir() else "everything"
         found.say(_BAD, f"no folder can be written to; {what} is compiled in every process", _elsewhere())
         return
     if kept is None:
@@ -133,38 +131,28 @@ def _cache(found: Findings) -> None:
     else:
         _room(found, kept)
     for name, modules in known.items():
-        there = [_is_kept(module, source, shipped) for module, source in modules.items() if _has_own_code(source)]
+        there = compiled(modules)
         if all(there):
             found.say(_OK, f"{name}: compiled")
         else:
             what = (
                 "not compiled for this machine" if not any(there) else f"compiled in part, {sum(there)} of {len(there)}"
             )
-            found.say(_NO, f"{name}: {what}; its first use will take some seconds", f"mcts-envs compile {name}")
+            found.say(_NO, f"{name}: {what}; its first use will take some seconds", f"mcts-envs warm {name}")
 
 
 def _room(found: Findings, kept: Path) -> None:
     """Say where compiled code is kept, and whether there is room."""
     root, free = kept.parent, shutil.disk_usage(kept).free // _MB
+    asked = os.environ.get("MCTS_ENVS_CACHE_DIR")
+    if asked and Path(asked) != root:
+        found.say(_NO, f"MCTS_ENVS_CACHE_DIR, {asked}, is no folder that can be written to, and is passed over")
     size = sum(file.stat().st_size for file in root.glob("*/*") if file.is_file()) // _MB
     found.say(
         _OK if free >= _LEAST_MB else _BAD,
         f"{root}: can be written to, holds {size:,} MB, {free:,} MB are free",
         "" if free >= _LEAST_MB else _elsewhere(),
     )
-
-
-def _has_own_code(source: Path) -> bool:
-    """Say whether a module has kernels with a signature: others are compiled into those that call them."""
-    return re.search(r"\n@kernel\(\w", source.read_text(encoding="utf-8")) is not None
-
-
-def _is_kept(module: str, source: Path, shipped: Path) -> bool:
-    from mcts_envs.core.compiling.cache import cache_directory, filled_directories
-
-    own = cache_directory(source, module)
-    folders = [*filled_directories(source, module), *([own, shipped / own.name] if own else [])]
-    return any(file.is_file() for folder in folders for file in folder.glob("*.[ki]*"))
 
 
 def _elsewhere() -> str:

@@ -1,7 +1,7 @@
 """What every command does first: to be imported before all else of ours.
 
-It ends, with a line that says why, where ``agents`` is another package than ours or something is not installed, and
-shows warnings as a line. What an output cannot encode is written as ``?``. What is written to an output or a terminal
+It ends, with a line that says why, where ``agents`` is another package than ours, something is not installed or the
+present folder was deleted, and shows warnings as a line. What an output cannot encode is written as ``?``. What is written to an output or a terminal
 that is closed, to a pipe that nobody reads any more, or to a log whose disk is full, goes nowhere; of the latter the
 end warns, where it can.
 """
@@ -43,6 +43,10 @@ def _ended(kind: type[BaseException], error: BaseException, trace: TracebackType
 
 
 sys.excepthook = _ended
+
+from _commands import require_folder  # noqa: E402
+
+require_folder()
 
 import agents  # noqa: E402
 from mcts_envs.core.errors import require_own_agents  # noqa: E402

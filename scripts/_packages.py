@@ -1,11 +1,13 @@
-"""Which modules hold kernels, by the package that people know."""
+"""Which modules hold kernels, by the package that people know, and which of them are compiled."""
 
 import pkgutil
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import agents
 import mcts_envs
+from mcts_envs.core.compiling import cache
 
 
 def packages() -> dict[str, dict[str, Path]]:
@@ -25,3 +27,26 @@ def _modules(package: object) -> Iterator[tuple[str, Path]]:
             f"\n@{decorator}" in source.read_text(encoding="utf-8") for decorator in ("kernel(", "policy(")
         ):
             yield info.name, source
+
+
+def compiled(modules: Mapping[str, Path]) -> list[bool]:
+    """Return whether compiled code is kept for this machine, of each module that has some of its own.
+
+    Kernels without a signature are compiled into those that call them.
+    """
+    return [_is_kept(module, source) for module, source in modules.items() if _has_own_code(source)]
+
+
+def _has_own_code(source: Path) -> bool:
+    return re.search(r"\n@kernel\(\w", source.read_text(encoding="utf-8")) is not None
+
+
+def _is_kept(module: str, source: Path) -> bool:
+    own = cache.cache_directory(source, module)
+    folders = [*cache.filled_directories(source, module), *([own, shipped() / own.name] if own else [])]
+    return any(file.is_file() for folder in folders for file in folder.glob("*.[ki]*"))
+
+
+def shipped() -> Path:
+    """Return where compiled code lies that came with the package, if any did."""
+    return Path(cache.__file__).parents[2] / "_compiled"

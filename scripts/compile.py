@@ -20,7 +20,7 @@ from typing import Annotated
 import _own  # noqa: F401
 import typer
 from _line import begin
-from _packages import packages
+from _packages import compiled, packages
 from _words import refusal
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -91,6 +91,11 @@ def main(
         raise typer.Exit(128 + error.number) from None
     except (OSError, RuntimeError) as error:
         raise refusal(error) from None
+    if lacking := [name for name in ("core", *rest) if not all(compiled(known[name]))]:
+        what = "could not all be kept, and every process compiles anew"
+        cure = "make room, or let MCTS_ENVS_CACHE_DIR name a folder that can be written to"
+        typer.secho(f"error: compiled code of {', '.join(lacking)} {what}; {cure}", err=True, fg="red")
+        raise typer.Exit(2)
 
 
 def _compile(known: Mapping[str, Collection[str]], groups: Iterable[list[str]], workers: int) -> None:

@@ -405,3 +405,34 @@ def test_what_nobody_reads_ends_no_command_with_an_error() -> None:
         line = ["sh", "-c", '{ "$@"; echo $? >&2; } | :', "sh", sys.executable, str(ROOT / "scripts"), word]
         done = subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
         assert done.stderr == "0\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a folder in which somebody is cannot be deleted there")
+@pytest.mark.parametrize("words", [["scripts", "list"], ["scripts/compare.py", "--list"]])
+def test_a_folder_that_was_deleted_is_told(tmp_path: Path, words: list[str]) -> None:
+    script, *rest = words
+    line = [
+        "sh",
+        "-c",
+        'mkdir gone; cd gone; rmdir ../gone; exec "$@"',
+        "sh",
+        sys.executable,
+        str(ROOT / script),
+        *rest,
+    ]
+    done = subprocess.run(
+        line, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert done.stderr == "error: the present folder is not there any more; cd to one that is\n"
+
+
+def test_the_doctor_says_which_folder_is_passed_over(
+    monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("MCTS_ENVS_CACHE_DIR", str(tmp_path / "file"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    module("_doctor").main([])
+    assert f"  --  MCTS_ENVS_CACHE_DIR, {tmp_path / 'file'}, is no folder that can" in capsys.readouterr().out

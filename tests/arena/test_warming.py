@@ -53,3 +53,9 @@ def test_a_process_that_was_killed_is_told_with_what_to_do(monkeypatch: Any, cap
     said = capsys.readouterr().err
     assert said.startswith("error: the process that compiled mcts_envs.core.cores was ended from outside")
     assert said.endswith("(--workers 1 takes less); the same command goes on\n")
+
+
+def test_what_could_not_be_kept_is_no_success(monkeypatch: Any, capsys: Any) -> None:
+    monkeypatch.setattr(compile, "compiled", lambda modules: [bool(modules)])
+    assert warmed(monkeypatch, core=[], toy=["mcts_envs.core.cores"]) == 2
+    assert capsys.readouterr().err.startswith("error: compiled code of core could not all be kept, and every process ")
