@@ -57,9 +57,8 @@ def named(env: Any, *kinds: type) -> list[str]:
 
 
 def teller(env: Any) -> Any:
-    """Return which layer of an environment says what is legal, itself or a wrapper; None if none does."""
-    layers = layers_of(env)
-    return next((layer for layer in (layers[-1], *layers[:-1]) if hasattr(layer, "action_masks")), None)
+    """Return the outermost layer of an environment that says what is legal, a wrapper or itself; None if none does."""
+    return next((layer for layer in layers_of(env) if hasattr(layer, "action_masks")), None)
 
 
 def masks_of(env: Any) -> Any:
@@ -115,7 +114,7 @@ def unfollowed(env: Any, followed: Sequence[Any] = ()) -> list[str]:
             said.append(_instead(f"{name} changes the rewards of", inside, "for those"))
         if repeats_of(layer) > 1:
             said.append(_instead(f"{name} repeats actions in", inside, "single steps"))
-    if any(layer is teller(env) for layer in left[:-1]):
+    if not hasattr(layers[-1], "action_masks") and any(layer is teller(env) for layer in left[:-1]):
         said.append(_instead(f"{type(teller(env)).__name__} says what is legal in", inside, "all actions"))
     for layer in layers[:-1]:
         name = type(layer).__name__

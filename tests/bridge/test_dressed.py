@@ -171,6 +171,16 @@ def test_a_wrapper_that_says_what_is_legal_is_asked_of_every_copy(around, first)
     assert agents.make("random").act(env) != first
 
 
+def test_what_is_legal_is_what_the_outermost_says():
+    class Open(Strict):
+        action_masks = Strict.allowed
+
+    env = ActionMasker(Open(), lambda env: env.action_masks() & (np.arange(3) < 2))
+    env.reset(seed=0)
+    result = agents.make("mcts", simulations=60, seed=0).search(env)
+    assert result.visits.tolist() == [0, 60, 0]
+
+
 @pytest.mark.filterwarnings("ignore::agents.learning.saved.notices.PolicyWarning")
 def test_a_policy_with_masks_is_given_those_of_the_wrapper_of_its_training(tmp_path):
     model = MaskablePPO("MlpPolicy", masking(Strict()), seed=0, device="cpu", n_steps=8, batch_size=8)
