@@ -1,9 +1,9 @@
 """What every command does first: to be imported before all else of ours.
 
 It ends, with a line that says why, where ``agents`` is another package than ours, something is not installed or the
-present folder was deleted, and shows warnings as a line. What an output cannot encode is written as ``?``. What is written to an output or a terminal
-that is closed, to a pipe that nobody reads any more, or to a log whose disk is full, goes nowhere; of the latter the
-end warns, where it can.
+present folder was deleted, and shows warnings as a line. What an output cannot encode is written as ``?``. What is
+written to an output or a terminal that is closed, to a pipe that nobody reads any more, or to a log whose disk is full,
+goes nowhere; of the latter the end warns, where it can.
 """
 
 import atexit
