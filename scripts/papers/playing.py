@@ -4,9 +4,10 @@ import gzip
 import hashlib
 import json
 import multiprocessing
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from _pages import unpacked
@@ -133,7 +134,9 @@ def _play_games(
     for cell in cells:
         alone = len(cell.players) == 1
         own = [row for row in rows if not alone or cell.players[0].label in row.agents]
-        yield _entry(table, cell, own, plan.teams, run)
+        seated = {label for row in own for label in row.agents}
+        starved = {label: round(share, 2) for label, share in played.starved.items() if label in seated}
+        yield _entry(table, cell, own, plan.teams, run, starved)
 
 
 def _measure(table: Table, cells: Sequence[Cell], run: Run, folder: Path, workers: int, fresh: bool) -> Iterator[Entry]:
@@ -192,7 +195,14 @@ def _measure_of(cell: Cell) -> Callable[..., Any]:
     return cell.measure
 
 
-def _entry(table: Table, cell: Cell, rows: Sequence[Row], teams: Any, run: Run) -> Entry:
+def _entry(
+    table: Table,
+    cell: Cell,
+    rows: Sequence[Row],
+    teams: Any,
+    run: Run,
+    starved: Mapping[str, float] = MappingProxyType({}),
+) -> Entry:
     """Return what the rows of a cell come to."""
     boards: dict[int, list[Row]] = {}
     for row in rows:
@@ -204,7 +214,7 @@ def _entry(table: Table, cell: Cell, rows: Sequence[Row], teams: Any, run: Run) 
     for seat in (seat for board in good for row in board for seat in row.seats):
         costs[seat.agent] = total(costs, seat.agent, seat)
     results = [table.measure.result(cell, board, teams) for board in good]
-    return Entry(cell.key, run.id, tallied(results), costs, len(boards) - len(good))
+    return Entry(cell.key, run.id, tallied(results), costs, len(boards) - len(good), dict(starved))
 
 
 def _counts(row: Row, keep: Sequence[str]) -> bool:

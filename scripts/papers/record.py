@@ -97,6 +97,8 @@ class Entry:
         By agent.
     errors : int
         Boards that do not count, because a game on them ended in an error.
+    starved : dict
+        Share of a core that planners with a time limit had while they thought, by agent, where other work took much.
     """
 
     cell: str
@@ -104,6 +106,7 @@ class Entry:
     tally: list[list[Any]]
     costs: dict[str, Cost]
     errors: int = 0
+    starved: dict[str, float] = field(default_factory=dict)
 
     @property
     def boards(self) -> int:
@@ -227,7 +230,7 @@ class Record:
         kept = [self.entries[key] for key in dict.fromkeys(keys) if key in self.entries]
         used = dict.fromkeys(entry.run for entry in kept)
         lines = [asdict(self.runs[id]) for id in used] + [asdict(entry) for entry in kept]
-        write_lines(self.file, lines)
+        write_lines(self.file, [{k: v for k, v in line.items() if k != "starved" or v} for line in lines])
 
 
 def total(costs: Mapping[str, Cost], name: str, seat: Any) -> Cost:
