@@ -67,9 +67,10 @@ def make_sb3_vec_env(id: str, n_envs: int = 1, seed: int | None = None, **settin
     seed : int, optional
         Seed of the first reset.
     **settings
-        See :class:`mcts_envs.core.api.env.GameEnv` and the environment's own page. Here ``opponent`` may also be
-        weights by name, ``{"scripted": 1, "sb3:PATH": 1, "agents:NAME": 1, "self": 2}``, and ``seat`` may be ``"all"``:
-        all in turn; see :class:`mcts_envs.core.api.mixed.MixedVectorEnv`.
+        See :class:`mcts_envs.core.api.env.GameEnv` and the environment's own page; ``threads``, among which the games
+        are shared out. Here ``opponent`` may also be weights by name, ``{"scripted": 1, "sb3:PATH": 1, "agents:NAME":
+        1, "self": 2}``, ``seat`` may be ``"all"``: all in turn, and ``starts`` says from which positions games start;
+        see :class:`mcts_envs.core.api.mixed.MixedVectorEnv`.
 
     Raises
     ------
