@@ -91,10 +91,13 @@ def _scale(table: Table, record: Record, numbers: dict[str, int]) -> str:
         text += f" {len(table.cells) - len(found)} of {len(table.cells)} lines are not yet played."
     if errors := sum(entry.errors for entry in found):
         text += f" {errors} boards are left out, because a game on them ended in an error."
-    for cell in table.cells:
-        if cell.key in record.entries and (starved := record.entries[cell.key].starved):
-            shares = " and ".join(f"{label} {100 * share:.0f} %" for label, share in starved.items())
-            text += f" Other work ran beside ({', '.join(cell.words)}): who thought had a part of a core, {shares}."
+    shares = [
+        f"{', '.join(cell.words)} ({', '.join(f'{label} {100 * share:.0f} %' for label, share in starved.items())})"
+        for cell in table.cells
+        if cell.key in record.entries and (starved := record.entries[cell.key].starved)
+    ]
+    if shares:
+        text += f" Other work ran beside, and who thought had a part of a core: {'; '.join(shares)}."
     return text
 
 

@@ -86,7 +86,7 @@ def test_games_on_a_machine_that_others_use_are_not_to_be_believed(tmp_path, mon
     played(study, tmp_path, 0.1, study.tables[1:2])
     assert "Two: random had 40% of a core while it thought" in capsys.readouterr().err
     record = Record.read(tmp_path / "data" / "small.jsonl")
-    said = " Other work ran beside (random): who thought had a part of a core, random 40 %."
+    said = " Other work ran beside, and who thought had a part of a core: random (random 40 %)."
     assert said in write(study, record).replace("\n", " ")
 
 
