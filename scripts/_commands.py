@@ -141,4 +141,5 @@ def main() -> None:
 
             print(f"error: {error.strerror}: what is printed cannot be written; {room(error)}", file=sys.stderr)
             sys.exit(2)
-    sys.exit(status)
+    if status:
+        sys.exit(status)
