@@ -114,7 +114,7 @@ def main() -> None:
     """Run the command that is named; without one, say what there is."""
     require_folder()
     name, *arguments = sys.argv[1:] or ["--help"]
-    status = 0
+    status: int | None = None
     try:
         if name in ("--help", "-h", "help"):
             print(usage())
@@ -141,5 +141,5 @@ def main() -> None:
 
             print(f"error: {error.strerror}: what is printed cannot be written; {room(error)}", file=sys.stderr)
             sys.exit(2)
-    if status:
+    if status is not None:
         sys.exit(status)
