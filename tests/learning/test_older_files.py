@@ -1,6 +1,7 @@
 """Policies that older releases of Stable-Baselines3 and of environments left behind."""
 
 import sys
+import threading
 import warnings
 
 import gymnasium as gym
@@ -54,6 +55,25 @@ def test_zips_of_before_gymnasium_are_read_without_gym(of_gym):
     seen = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32)
     assert [*policy.actions(seen)] == [*model.predict(seen, deterministic=True)[0]]
     assert read(normalizing.read, statistics)["observations"]["mean"] == model.env.obs_rms.mean.tolist()
+    assert not [name for name in sys.modules if name.split(".")[0] == "gym"]
+
+
+def test_threads_read_them_one_after_the_other():
+    begun, ended = threading.Event(), []
+
+    def second():
+        begun.set()
+        with unpickled_as_gymnasium(b"gym.spaces"):
+            ended.append("second")
+
+    thread = threading.Thread(target=second)
+    with unpickled_as_gymnasium(b"gym.spaces"):
+        thread.start()
+        begun.wait()
+        thread.join(0.05)
+        ended.append("first")
+    thread.join()
+    assert ended == ["first", "second"]
     assert not [name for name in sys.modules if name.split(".")[0] == "gym"]
 
 

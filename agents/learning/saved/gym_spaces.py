@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,6 +11,9 @@ _MODULES = (
     *("gym.spaces.multi_binary", "gym.spaces.multi_discrete", "gym.spaces.tuple", "gym.utils", "gym.utils.seeding"),
 )
 
+_one_reads = threading.RLock()
+"""The modules are those of all threads."""
+
 
 @contextmanager
 def unpickled_as_gymnasium(content: bytes) -> Iterator[None]:
@@ -17,14 +21,16 @@ def unpickled_as_gymnasium(content: bytes) -> Iterator[None]:
 
     Gym need not be there, and is not touched where it is; pickles without its spaces are read as ever.
     """
-    ours = {}
-    if b"gym.spaces" in content:
-        ours = {name: importlib.import_module(name.replace("gym", "gymnasium", 1)) for name in _MODULES}
-    theirs = {name: sys.modules[name] for name in ours if name in sys.modules}
-    sys.modules.update(ours)
-    try:
+    if b"gym.spaces" not in content:
         yield
-    finally:
-        for name in ours:
-            del sys.modules[name]
-        sys.modules.update(theirs)
+        return
+    ours = {name: importlib.import_module(name.replace("gym", "gymnasium", 1)) for name in _MODULES}
+    with _one_reads:
+        theirs = {name: sys.modules[name] for name in ours if name in sys.modules}
+        sys.modules.update(ours)
+        try:
+            yield
+        finally:
+            for name in ours:
+                del sys.modules[name]
+            sys.modules.update(theirs)
