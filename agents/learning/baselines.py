@@ -16,6 +16,7 @@ from agents.learning.evaluation import evaluate
 from agents.learning.expert import expert_iteration
 from agents.learning.expert_folder import checkpoints
 from agents.learning.hyperparameters import hyperparameters
+from agents.learning.jobs import give_up
 from agents.learning.run import latest
 from agents.learning.saved import storage, trust
 from agents.learning.saved.lightening import lighten
@@ -136,8 +137,7 @@ def _trained_by(crew: Executor, calls: list[tuple[Any, ...]], report: Callable[[
                     if len(futures) > 1:
                         warn(f"{each.name}, seed {seed}: {error}; the other trainings go on")
         finally:
-            for future in futures:
-                future.cancel()
+            give_up(crew, futures)
     return failed
 
 

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -66,7 +66,9 @@ class Processes(Executor):
         self.shutdown()
 
     def stop(self) -> None:
-        """Tell the processes to stop what they are at; the next job has new ones."""
+        """Tell the processes, once, to stop what they are at; the next job has new ones."""
+        if self._stopped:
+            return
         self._stopped = True
         if self._end is not None:
             self._end.set()
@@ -75,8 +77,8 @@ class Processes(Executor):
                 process.terminate()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the processes."""
-        self._pool.shutdown(wait, cancel_futures=cancel_futures)
+        """End the processes; once they were told to stop, with jobs left undone."""
+        self._pool.shutdown(wait, cancel_futures=cancel_futures or self._stopped)
 
     def _begun(self) -> ProcessPoolExecutor:
         spawn = multiprocessing.get_context("spawn")
@@ -216,7 +218,18 @@ def play_all(
                 keep(going.pop(future), future)
         return True
     finally:
-        for future in going:
-            future.cancel()
-        if going and isinstance(crew, Processes):
-            crew.stop()
+        give_up(crew, going)
+
+
+def give_up(crew: Executor, futures: Iterable[Future[Any]]) -> None:
+    """Give up what an executor has not done; processes of this machine stop what is under way too.
+
+    They cancel the rest as they end: over a future that was cancelled before, the pool of Python 3.11 fails where a
+    process ends that has only begun, and the others are waited for without an end.
+    """
+    left = [future for future in futures if not future.done()]
+    if left and isinstance(crew, Processes):
+        crew.stop()
+        return
+    for future in left:
+        future.cancel()

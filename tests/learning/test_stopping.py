@@ -14,7 +14,7 @@ pytest.importorskip("sb3_contrib")
 from agents.learning import expert, playing
 from agents.learning.expert import expert_iteration
 from agents.learning.expert_plan import Plan
-from agents.learning.jobs import local, play_all
+from agents.learning.jobs import Processes, give_up, local, play_all
 from agents.learning.playing import Job, described
 
 ENDLESS = described({"agent": "mcts", "simulations": 10**8})
@@ -30,6 +30,24 @@ def test_processes_stop_what_they_are_at_and_new_ones_go_on(tmp_path):
         assert not play_all(crew, {tmp_path / "long.npz": long}, lambda: time.monotonic() - begun > 2)
         assert play_all(crew, {tmp_path / "short.npz": short}, lambda: False)
     assert [file.name for file in tmp_path.iterdir()] == ["short.npz"]
+
+
+def interrupted(seconds, futures):
+    with Processes(2) as crew:
+        futures += [crew.submit(time.sleep, 100) for _ in range(8)]
+        time.sleep(seconds)
+        give_up(crew, futures)
+        raise KeyboardInterrupt
+
+
+@pytest.mark.filterwarnings("error")  # of the thread of the pool, too
+@pytest.mark.parametrize("seconds", [0.0, 0.4])
+def test_processes_that_have_only_begun_are_stopped(seconds):
+    begun, futures = time.monotonic(), []
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(seconds, futures)
+    assert all(future.done() for future in futures)
+    assert time.monotonic() - begun < 50
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
